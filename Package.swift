@@ -212,7 +212,7 @@ let package = Package(
         "CLI", "Configuration", "Demo", "HTTPKit", "HTTPServerKit", "TransferProtocol", "PodcastModel",
         "PosixKit", "SQLiteKit", "TestSupport",
         "podcastfs", "podcastfs-transferd",
-      ]),
+      ], exclude: ["Screens"]),
     tests("DemoTests", ["Demo", "HTTPKit", "TestSupport"]),
     tests("HTTPServerKitTests", ["HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit", "TestSupport"]),
     tests("TestSupportTests", ["HTTPKit", "TestSupport"]),

@@ -17,21 +17,21 @@ package enum CommandLineTool {
       (
         "Podcasts",
         [
-          ([SearchCommand.self, DirectoryCommand.self], "search for podcasts; the directory for it"),
+          ([SearchCommand.self, DirectoryCommand.self], "search for podcasts; search offline"),
           ([SubscribeCommand.self, UnsubscribeCommand.self], "follow podcasts, stop following them"),
-          ([ListCommand.self, RefreshCommand.self], "show what is followed; fetch its feeds now"),
+          ([ListCommand.self, RefreshCommand.self], "list what you follow; fetch its feeds now"),
           (
             [ImportCommand.self, ExportCommand.self, SyncCommand.self],
-            "read and write lists (OPML); synchronize devices"
+            "lists (OPML) and backups; synchronize devices"
           ),
           (
             [NewCommand.self, FindCommand.self, QueueCommand.self],
-            "what is new; find episodes; what comes next"
-          ), ([PositionCommand.self, PlayersCommand.self], "show or set a position; those of players"),
-          ([RulesCommand.self, UnhideCommand.self], "what is downloaded by itself; show removed episodes"),
+            "list what is new; find episodes; what is next"
+          ), ([PositionCommand.self, PlayersCommand.self], "set a position; store those of players"),
+          ([RulesCommand.self, UnhideCommand.self], "automatic downloads; show removed episodes"),
           (
             [InfoCommand.self, FeedCommand.self, ForgetCommand.self],
-            "notes and chapters; a feed; forget a podcast"
+            "show details; check a feed; remove a podcast"
           ),
         ]
       ),
@@ -41,7 +41,7 @@ package enum CommandLineTool {
           ([GetCommand.self], nil),
           (
             [StatusCommand.self, LimitCommand.self, MetricsCommand.self],
-            "show and limit downloads; measurements"
+            "show downloads; limit them; measure"
           ),
           ([PauseCommand.self, ResumeCommand.self, CancelCommand.self], "pause, resume or drop downloads"),
         ]
@@ -49,15 +49,15 @@ package enum CommandLineTool {
       (
         "Mount",
         [
-          ([MountCommand.self, UnmountCommand.self], "mount podcasts on a directory (~/Podcasts)"),
-          ([OpenCommand.self, DemoCommand.self], "open the folder of podcasts; try a demonstration"),
-          ([RestartCommand.self, DesktopCommand.self], "let the new program serve; menus of file managers"),
+          ([MountCommand.self, UnmountCommand.self], "mount podcasts on a folder (~/Podcasts)"),
+          ([OpenCommand.self, DemoCommand.self], "open the folder; try a demonstration"),
+          ([RestartCommand.self, DesktopCommand.self], "use the new version; menus of file managers"),
         ]
       ),
       (
         "Upkeep",
         [
-          ([DoctorCommand.self, VerifyCommand.self], "find what is wrong; check the downloads"),
+          ([DoctorCommand.self, VerifyCommand.self], "find problems and fixes; check downloads"),
           ([HelpCommand.self], "explain a command"),
         ]
       ),
@@ -110,7 +110,7 @@ package enum CommandLineTool {
     if ["--help", "-h"].contains(first) {
       return try HelpCommand.run(ArgumentList(arguments.dropFirst().filter { !$0.hasPrefix("-") }))
     }
-    if ["--version", "-V"].contains(first) {
+    if ["--version", "-V", "version"].contains(first) {
       StandardStreams.print("podcastfs \(podcastfsVersion)")
       return 0
     }

@@ -29,9 +29,11 @@ package enum StandardStreams {
   static var output: Int32 { STDOUT_FILENO }
   static var errors: Int32 { STDERR_FILENO }
 
-  /// One line on standard error: "podcastfs: …", with the call's operands as they may be shown.
+  /// One line on standard error, wrapped on a terminal: "podcastfs: …", with the call's operands as they may be shown.
   package static func complain(_ text: String) {
-    write("podcastfs: \(PrintableText.line(OperandText.shown(in: text)))\n", to: STDERR_FILENO)
+    let line = "podcastfs: \(PrintableText.line(OperandText.shown(in: text)))"
+    let shown = errorIsTerminal ? ColumnText.wrapped(line, Terminal.errors.width, hanging: 2) : line
+    write(shown + "\n", to: STDERR_FILENO)
   }
 
   /// Writes text as it is, without a line's end: for files, and to move the cursor. The first error of standard output is

@@ -35,6 +35,10 @@ struct SubscribeByAddress: Sendable {
     do throws(FeedFailure) { found = try find(addresses) } catch {
       throw error.isCancelled ? .cancelled : error.error
     }
+    let moved = found.answer.head.permanentLocation
+    if let moved, let known = try feeds.store.read({ try ListedRow.subscription(at: moved, in: $0) }) {
+      throw CatalogError.alreadyFollowed(known.name)
+    }
     try task.beginCommit()
     return try subscribe(to: found)
   }

@@ -12,10 +12,10 @@ package struct FeedSettings: Hashable, Sendable {
 
   package static let options: [Option<FeedSettings>] =
     [
-      .init("user_agent", "TEXT", nil, "what its requests are sent as", .section) {
+      .init("user_agent", "TEXT", nil, "the name that its requests are sent with", .section) {
         $0.userAgent = try SettingValue.line($1, $2)
       },
-      .init("refresh", "SECONDS", nil, "between its refreshes; below 900 means 900", .section) {
+      .init("refresh", "SECONDS", nil, "the time between its refreshes; at least 900", .section) {
         $0.refresh = try SettingValue.refresh($1, $2)
       },
     ]
@@ -29,7 +29,7 @@ package struct FeedSettings: Hashable, Sendable {
 
   mutating func set(_ key: String, _ value: String) throws(SettingsError) {
     guard let option = Self.options.first(where: { $0.help.key == key }) else {
-      throw SettingsError("unknown key in a feed's section: \(key)")
+      throw SettingsError("unknown key in a [feed] section: \(key)")
     }
     try option.set(value, in: &self)
   }

@@ -34,28 +34,39 @@ package struct MountOptions: Hashable, Sendable {
     return Self.isForOthers(option.key)
   }
 
+  /// Takes a key of the configuration file if it is one of these: a flag has a value there.
+  /// - Returns: whether it is.
+  /// - Throws: `SettingsError` for a value that cannot be used.
+  mutating func take(_ key: String, _ value: String) throws(SettingsError) -> Bool {
+    let help = (Self.options.map(\.help) + Self.flagHelp).first { $0.key == key }
+    if help?.place == .mountOnly { throw SettingsError("\(key) is an option of mount: -o \(key)=…") }
+    if Self.flags.contains(key) {
+      return try SettingValue.flag(key, value) ? take(OptionList.Option(key)) : true
+    }
+    return help == nil ? false : try take(OptionList.Option(key, value))
+  }
+
   /// Those that podcastfs sees to itself.
   package static let options: [Option<MountOptions>] = [
-    .init("uid", "USER", "who mounts", "who seems to own what is shown, and may use its verbs", .mountOnly) {
+    .init("uid", "USER", "who mounts", "the owner that files show, who may change things") {
       guard let user = UInt32($2) ?? Account($2)?.user else {
         throw SettingValue.bad($1, $2, "a user's name or number")
       }
       $0.shownUser = user
     },
-    .init("gid", "GROUP", "who mounts", "its group", .mountOnly) {
+    .init("gid", "GROUP", "who mounts", "the group that files show") {
       guard let group = Account.group($2) else {
         throw SettingValue.bad($1, $2, "a group's name or number")
       }
       $0.shownGroup = group
     },
-    .init("umask", "BITS", "0", "permissions to remove, in octal", .mountOnly) {
+    .init("umask", "BITS", "0", "permissions to remove, in octal") {
       guard let bits = UInt32($2, radix: 8), bits <= 0o777 else {
         throw SettingValue.bad($1, $2, "permissions in octal, like 022")
       }
       $0.mask = bits
     },
-    .init("setuid", "USER", nil, "for root: mount as this user, with that user's home and files", .mountOnly)
-    {
+    .init("setuid", "USER", nil, "for root: mount as this user, with this user's files", .mountOnly) {
       guard !$2.isEmpty else { throw SettingValue.bad($1, $2, "a user's name or number") }
       $0.account = $2
     },
@@ -63,10 +74,10 @@ package struct MountOptions: Hashable, Sendable {
 
   /// The most used of those that are passed on.
   static let flagHelp: [OptionHelp] = [
-    .init("allow_other", nil, nil, "other users may look in, too", .mountOnly),
-    .init("allow_root", nil, nil, "root may look in, too", .mountOnly),
-    .init("auto_unmount", nil, nil, "the mount goes when its process dies", .mountOnly),
-    .init("fsname", "NAME", "podcastfs", "what df shows as the device", .mountOnly),
+    .init("allow_other", nil, nil, "other users may read, too", .anywhere),
+    .init("allow_root", nil, nil, "root may read, too", .anywhere),
+    .init("auto_unmount", nil, nil, "unmount when the process dies", .anywhere),
+    .init("fsname", "NAME", "podcastfs", "the device that df shows", .anywhere),
   ]
 
   private static let flags: Set<String> = [

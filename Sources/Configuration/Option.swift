@@ -40,7 +40,7 @@ package struct OptionHelp: Hashable, Sendable {
   package enum Place: Sendable {
     /// `-o` and the configuration file.
     case anywhere
-    /// `-o` only: FUSE's and mount(8)'s.
+    /// `-o` only.
     case mountOnly
     /// The file only: secrets, which a command line would show to all users of a machine.
     case fileOnly

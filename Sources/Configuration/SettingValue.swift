@@ -87,7 +87,7 @@ enum SettingValue {
     let isPort = port.map { UInt16($0) ?? 0 > 0 } ?? true
     if parts.count == 2 && !schemes.contains(parts[0].lowercased()) || !isHost || !isPort {
       // It may hold a password.
-      throw SettingsError("\(key) cannot be used: it takes http://HOST:PORT or socks5://HOST:PORT")
+      throw SettingsError("\(key) is not valid: it takes http://HOST:PORT or socks5://HOST:PORT")
     }
     return text
   }
@@ -156,7 +156,7 @@ enum SettingValue {
   }
 
   static func bad(_ key: String, _ text: String, _ wanted: String) -> SettingsError {
-    SettingsError("\(key)=\(text) cannot be used: it takes \(wanted)")
+    SettingsError("\(key)=\(text) is not valid: it takes \(wanted)")
   }
 
   private static func decimal(_ text: String) -> Double? {

@@ -49,8 +49,9 @@ extension Settings {
       return
     case .none: break
     }
-    if try !set(key, value, from: [.anywhere, .fileOnly]) {
-      let keys = Self.options.map(\.help.key)
+    if try set(key, value, from: [.anywhere, .fileOnly]) { return }
+    if try !mountOptions.take(key, value) {
+      let keys = OptionHelp.all.filter { $0.place != .mountOnly }.map(\.key)
       throw SettingsError("unknown key: \(key)\(SimilarWord.question(key, among: keys))")
     }
   }
@@ -59,7 +60,7 @@ extension Settings {
   private mutating func setRule(_ key: String, _ value: String) throws(SettingsError) {
     let keys = SubscriptionRules.Key.allCases.map(\.rawValue)
     guard let rule = SubscriptionRules.Key(rawValue: key) else {
-      throw SettingsError("unknown rule of subscriptions: \(key)\(SimilarWord.question(key, among: keys))")
+      throw SettingsError("unknown key in [subscriptions]: \(key)\(SimilarWord.question(key, among: keys))")
     }
     do { try rules.set(rule, to: value) } catch { throw SettingValue.bad(key, value, rule.form) }
   }
@@ -82,10 +83,10 @@ extension Settings {
     let place = url.split(separator: "/", omittingEmptySubsequences: true).dropFirst().first ?? ""
     if place.contains("@") {
       throw SettingsError(
-        "the server's address holds a name or password: they go into the keys user and password")
+        "the server's address has a name or password: put them in the keys user and password")
     }
     guard sync == nil else {
-      throw SettingsError("there is another [sync] section: one server is synchronized with")
+      throw SettingsError("there are two [sync] sections: podcastfs synchronizes with one server")
     }
     sync = SyncSettings(url: url)
     return .sync

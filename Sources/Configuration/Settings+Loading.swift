@@ -16,7 +16,7 @@ extension Settings {
       _ = try settings.set("search_url", address)
     }
     settings.proxyVariables = environment.filter { Self.proxyNames.contains($0.key) }
-    var mount = MountOptions()
+    var mount = settings.mountOptions
     for option in options.flatMap({ OptionList($0).options }) {
       if try settings.set(option.key, option.value) { continue }
       if try !mount.take(option) {

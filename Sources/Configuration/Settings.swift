@@ -6,6 +6,9 @@ package let podcastfsVersion = "0.2.0"
 
 /// Every option, with its default. `Settings.options` has their keys.
 package struct Settings: Hashable, Sendable {
+  /// What the configuration file says of FUSE's and mount(8)'s options.
+  package var mountOptions = MountOptions()
+
   // Search
   package var searchURL: String?
   package var country = "us"

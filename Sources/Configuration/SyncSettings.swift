@@ -33,16 +33,16 @@ package struct SyncSettings: Hashable, Sendable {
       "kind", "gpodder|nextcloud", "asked", "the protocol: gPodder's API 2, or Nextcloud's gPodder Sync",
       .section
     ) { $0.kind = try SettingValue.choice($1, $2, Kind.self) },
-    .init("user", "NAME", nil, "the user's name on the server", .section) {
+    .init("user", "NAME", nil, "your name on the server", .section) {
       $0.user = try SettingValue.line($1, $2)
     },
-    .init("password", "TEXT", nil, "the user's password, or an app password", .section) {
+    .init("password", "TEXT", nil, "your password, or an app password", .section) {
       guard !$2.isEmpty, $2.utf8.allSatisfy({ $0 >= 32 && $0 != 127 }) else {
-        throw SettingsError("\($1) cannot be used: it takes text on one line")
+        throw SettingsError("\($1) is not valid: it takes text on one line")
       }
       $0.password = $2
     },
-    .init("password_command", "COMMAND", nil, "a command that prints the password, in its place", .section) {
+    .init("password_command", "COMMAND", nil, "a command that prints the password", .section) {
       $0.passwordCommand = try SettingValue.line($1, $2)
     },
     .init(
@@ -56,19 +56,19 @@ package struct SyncSettings: Hashable, Sendable {
       }
       $0.device = $2
     },
-    .init("every", "SECONDS", "900", "between synchronizations; 60 to 604800", .section) {
+    .init("every", "SECONDS", "900", "the time between synchronizations, 60 to 604800", .section) {
       $0.every = try SettingValue.number($1, $2, 60...604_800)
     },
     .init(
       "feeds", "public|all", "public",
-      "which feeds the server learns; public: none whose address holds credentials or a token", .section
+      "which feeds the server learns; public: none whose address has a password or token", .section
     ) { $0.feeds = try SettingValue.choice($1, $2, Feeds.self) },
   ]
 
   mutating func set(_ key: String, _ value: String) throws(SettingsError) {
     guard let option = Self.options.first(where: { $0.help.key == key }) else {
       let question = SimilarWord.question(key, among: Self.options.map(\.help.key))
-      throw SettingsError("unknown key in the section of the server to synchronize with: \(key)\(question)")
+      throw SettingsError("unknown key in the [sync] section: \(key)\(question)")
     }
     try option.set(value, in: &self)
   }

@@ -80,7 +80,7 @@ package struct ForeignDocument: Hashable, Sendable {
     case .media: "is audio or video, not \(wanted)"
     case .picture: "is a picture, not \(wanted)"
     case .portable: "is a PDF document, not \(wanted)"
-    case .archive: "is compressed in a way that can't be read, or an archive, not \(wanted)"
+    case .archive: "is an archive, or compressed in a way that podcastfs cannot read, not \(wanted)"
     case .data: "is binary data, not \(wanted)"
     case .backup: "is a database or backup that cannot be used: \(reason ?? "it is damaged")"
     }

@@ -78,7 +78,7 @@ extension HTTPTransfer {
     if isConnecting, let proxy {
       // The socket has a port once the proxy has taken the connection: what is missing is the one behind it.
       let isTaken = number(CURLINFO_LOCAL_PORT) > 0
-      let what = isTaken ? "no connection to \(host) by the proxy \(proxy)" : "no connection to \(peer)"
+      let what = isTaken ? "no connection to \(host) through the proxy \(proxy)" : "no connection to \(peer)"
       return HTTPError(.proxy, "\(what) in \(seconds(request.connectTimeout))", .ETIMEDOUT)
     }
     if isConnecting {
@@ -146,7 +146,7 @@ extension HTTPError {
   }
   static func refusedAddress(_ host: String) -> HTTPError {
     var error = HTTPError(
-      .refusedAddress, "\(host) is on a private address, which a public one may not lead to", .EACCES)
+      .refusedAddress, "\(host) has a private address, to which a public host must not lead", .EACCES)
     error.isByLookup = HostAddress(host) == nil && host != "localhost" && !host.hasSuffix(".localhost")
     return error
   }

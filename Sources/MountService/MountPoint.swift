@@ -48,7 +48,7 @@ package enum MountPoint {
       case .alive: throw MountFailure("podcastfs is already mounted on \(path)")
       case .silent:
         throw MountFailure(
-          "the mount on \(path) does not answer; podcastfs unmount --lazy \(path) takes it away")
+          "the mount on \(path) does not answer: podcastfs unmount --lazy \(path)")
       case .dead: try clearStale(absolute)
       }
     }

@@ -39,7 +39,7 @@ package struct MountRequest: Sendable {
       return try load(places.configurationFile)
     } catch {
       guard isResumed, let rest = try? load("/dev/null") else { throw error }
-      LogFile(places.logFile).write("the mount goes on without the configuration file: \(error)")
+      LogFile(places.logFile).write("the mount continues without the configuration file: \(error)")
       return rest
     }
   }

@@ -23,9 +23,9 @@ enum MountSource {
     } catch let error as CatalogError where error.errno == .EEXIST {
       return
     } catch let error as CatalogError where isForNow(error) && !isList {
-      request.log.write("cannot begin with \(shown): \(error)")
+      request.log.write("cannot mount \(shown): \(error)")
     } catch {
-      throw MountFailure("cannot begin with \(shown): \(error)")
+      throw MountFailure("cannot mount \(shown): \(error)")
     }
   }
 

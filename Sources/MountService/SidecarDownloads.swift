@@ -21,13 +21,13 @@ package final class SidecarDownloads: SidecarFetcher {
   }
 
   package func fetch(
-    _ url: WebAddress, allowsPrivateHosts: Bool,
+    _ url: WebAddress, allowsPrivateHosts: Bool, acceptsPages: Bool,
     completion: @escaping @Sendable (Result<[UInt8], Errno>) -> Void
   ) -> any Cancellable {
     let log = log
     let task = http.fetch(request(url, allowsPrivateHosts)) { result in
       do {
-        completion(.success(try Self.body(of: result.get())))
+        completion(.success(try Self.body(of: result.get(), acceptsPages: acceptsPages)))
       } catch let error as HTTPError where error.code == .cancelled {
         completion(.failure(.EINTR))
       } catch {
@@ -54,12 +54,12 @@ package final class SidecarDownloads: SidecarFetcher {
   }
 
   /// A web page in the place of a picture or a text is an error's, or a portal's.
-  private static func body(of response: HTTPResponse) throws -> [UInt8] {
+  private static func body(of response: HTTPResponse, acceptsPages: Bool) throws -> [UInt8] {
     let host = WebAddress(response.head.effectiveURL).host ?? "the server"
     guard response.head.status == 200 else {
       throw CatalogError(status: response.head.status, host: host)
     }
-    if response.head.value("content-type").map(MediaType.essence) == "text/html" {
+    if !acceptsPages, response.head.value("content-type").map(MediaType.essence) == "text/html" {
       throw CatalogError(.EPROTO, "\(host) gave a web page")
     }
     return response.body

@@ -5,14 +5,12 @@ internal import HTTPKit
 internal import PosixKit
 internal import Sync
 
-/// Synchronizes by itself: when it is time, a little after a change here, and when the network returns. Without a [sync]
-/// section its thread does not run.
+/// Synchronizes by itself, when its timetable says so. Without a [sync] section its thread does not run.
 final class SyncSchedule: Sendable {
   private struct State: ~Copyable {
-    var isRunning = false
+    /// nil while the thread does not run.
+    var timetable: SyncTimetable?
     var isStopped = false
-    /// Something has changed here that the server may not have.
-    var hasChanged = false
   }
 
   private let catalog: Catalog
@@ -20,11 +18,6 @@ final class SyncSchedule: Sendable {
   private let http: HTTPClient
   private let state = Monitor(State())
   private let wakeup = try? WakeupEvent()
-
-  /// Seconds after a change here: more often follow.
-  private static let afterChange = 20.0
-  /// Seconds after the start, and after the network has changed.
-  private static let beginning = 5.0
 
   init(catalog: Catalog, request: MountRequest, http: HTTPClient) {
     self.catalog = catalog
@@ -51,20 +44,22 @@ final class SyncSchedule: Sendable {
 
   private func changed() {
     let wakes = state.withLock { state in
-      defer { state.hasChanged = true }
-      return state.isRunning && !state.hasChanged
+      let before = state.timetable?.next
+      state.timetable?.changed(now: .now)
+      return state.timetable?.next != before
     }
     if wakes { wakeup?.signal() }
   }
 
   private func begin() {
     let isFirst = state.withLock { state in
-      defer { state.isRunning = true }
-      return !state.isRunning && !state.isStopped
+      if state.timetable != nil || state.isStopped { return false }
+      state.timetable = SyncTimetable(now: .now)
+      return true
     }
     guard isFirst, let wakeup else { return }
     if !PosixThread.attempt("sync", stackSize: 1 << 20, { [self] in run(wakeup) }) {
-      state.withLock { $0.isRunning = false }
+      state.withLock { $0.timetable = nil }
     }
   }
 
@@ -72,26 +67,13 @@ final class SyncSchedule: Sendable {
   private func run(_ wakeup: WakeupEvent) {
     let timer = try? WakeTimer()
     let network = try? NetworkWatch()
-    var next = MonotonicTime.after(Self.beginning)
-    var mustRun = true
-    while !state.withLock({ $0.isStopped }) {
+    while let next = state.withLock({ $0.isStopped ? nil : $0.timetable?.next }) {
       if next <= .now {
         guard let sync = currentSettings else { break }
-        // Another mount may have done it a moment ago.
-        let age = (try? catalog.syncAccount()?.last).flatMap { $0 }.map { wallClockSeconds() - $0 } ?? .max
-        let hasChanged = state.withLock { state in
-          defer { state.hasChanged = false }
-          return state.hasChanged
-        }
-        if mustRun || age < 0 || age >= Int64(sync.every) || hasChanged && isPending(sync) {
-          synchronize(sync)
-          mustRun = false
-          next = .after(Double(sync.every))
-        } else {
-          next = .after(Double(max(Int64(sync.every) - age, 1)))
-        }
+        if isDue(sync) { synchronize(sync) }
+        continue
       }
-      timer?.set(after: max(next.seconds(since: .now), 0.001))
+      timer?.set(after: next.seconds(since: .now))
       var polled = [
         pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0),
         pollfd(fd: timer?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
@@ -102,12 +84,19 @@ final class SyncSchedule: Sendable {
       wakeup.drain()
       timer?.drain()
       if polled[2].revents != 0, network?.hasChanged() == true {
-        mustRun = true
-        next = min(next, .after(Self.beginning))
+        state.withLock { $0.timetable?.networkChanged(now: .now) }
       }
-      if state.withLock({ $0.hasChanged }) { next = min(next, .after(Self.afterChange)) }
     }
-    state.withLock { $0.isRunning = false }
+    state.withLock { $0.timetable = nil }
+  }
+
+  private func isDue(_ sync: SyncSettings) -> Bool {
+    // Another mount may have done it a moment ago.
+    let age = (try? catalog.syncAccount()?.last).flatMap { $0 }.map { wallClockSeconds() - $0 }
+    let isPending = ((try? SyncStatus.pending(catalog, uploadsAll: sync.feeds == .all)) ?? 0) > 0
+    return state.withLock {
+      $0.timetable?.isDue(now: .now, every: sync.every, age: age, isPending: isPending) ?? false
+    }
   }
 
   /// Read again each time: the user may have corrected refused credentials.
@@ -115,10 +104,6 @@ final class SyncSchedule: Sendable {
     let file = request.places.configurationFile
     guard let loaded = try? Settings.load(file: file, environment: [:]) else { return request.settings.sync }
     return loaded.settings.sync
-  }
-
-  private func isPending(_ sync: SyncSettings) -> Bool {
-    ((try? SyncStatus.pending(catalog, uploadsAll: sync.feeds == .all)) ?? 0) > 0
   }
 
   private func synchronize(_ sync: SyncSettings) {

@@ -41,7 +41,7 @@ extension PodcastTree {
   }
 
   private var feedMetrics: MetricFamily {
-    var feeds = MetricFamily("podcastfs_feeds", .gauge, "Subscriptions by what came of the last refresh.")
+    var feeds = MetricFamily("podcastfs_feeds", .gauge, "Subscriptions by the outcome of the last refresh.")
     let podcasts = ((try? catalog.subscriptions()) ?? []).map(\.podcast)
     feeds.add(Int64(podcasts.count { $0.isFetched && $0.error == nil }), ["state": "ok"])
     feeds.add(Int64(podcasts.count { $0.error != nil }), ["state": "failing"])

@@ -33,7 +33,7 @@ package struct Errno: RawRepresentable, Hashable, Error, CustomStringConvertible
   package static let ERANGE = Errno(rawValue: Glibc.ERANGE)
   package static let ENAMETOOLONG = Errno(rawValue: Glibc.ENAMETOOLONG)
   package static let ENOTEMPTY = Errno(rawValue: Glibc.ENOTEMPTY)
-  package static let ENOLINK = Errno(rawValue: Glibc.ENOLINK)
+  package static let EREMOTEIO = Errno(rawValue: Glibc.EREMOTEIO)
   package static let ENODATA = Errno(rawValue: Glibc.ENODATA)
   package static let EPROTO = Errno(rawValue: Glibc.EPROTO)
   package static let EOPNOTSUPP = Errno(rawValue: Glibc.EOPNOTSUPP)

@@ -25,8 +25,13 @@ package struct ServerAction: Hashable, Sendable {
       state = .unplayed
     case "play":
       let total = value["total"]?.seconds.flatMap { $0 > 0 ? $0 : nil }
-      // What stands for the beginning where there is no `new`.
-      state = position == 1 ? .unplayed : .position(position * 1000, of: total.map { $0 * 1000 })
+      if let total, let started = value["started"]?.seconds, started >= total, position < total {
+        // The listener went on from the end: to a played episode.
+        state = .exactly(position: position * 1000, isPlayed: true)
+      } else {
+        // The first second stands for the beginning where there is no `new`.
+        state = position == 1 ? .unplayed : .position(position * 1000, of: total.map { $0 * 1000 })
+      }
     case "new": state = .unplayed
     default: return nil
     }
@@ -60,10 +65,14 @@ package struct ServerAction: Hashable, Sendable {
     members.append(("timestamp", .string(String(CivilTime.iso8601(state.time).dropLast()))))
     if !isNew || !hasNew {
       let total = max(episode.duration.map { Int64($0) } ?? unknownLength, 2)
+      // A played episode that was begun again has gone on from its end.
+      let isBegunAgain = state.isPlayed && state.position >= 2000
       // A server without `new` hears of the first second: its clients take a position of 0 for none.
-      let position = state.isPlayed ? total : max(state.position / 1000, 1)
+      let position = state.isPlayed && !isBegunAgain ? total : max(state.position / 1000, 1)
+      let end = max(total, isBegunAgain ? position + 1 : position)
       members += [
-        ("started", 0), ("position", .integer(position)), ("total", .integer(max(total, position))),
+        ("started", .integer(isBegunAgain ? end : 0)), ("position", .integer(position)),
+        ("total", .integer(end)),
       ]
     }
     return .object(members)

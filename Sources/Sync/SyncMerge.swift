@@ -10,6 +10,8 @@ struct SyncMerge: Sendable {
   let hasAllReports: Bool
   let uploadsAll: Bool
   let margin: Int
+  /// The server is on a private network.
+  let isPrivate: Bool
   let clock: SyncClock
   /// By our clock.
   let now: Int64
@@ -31,7 +33,7 @@ struct SyncMerge: Sendable {
     let known = try rows.serverFeeds()
     var subscriptions = SubscriptionPlan(
       local: try rows.followedFeeds(), common: known, news: news, scope: scope, uploadsAll: uploadsAll)
-    for url in subscriptions.follow where try !rows.follow(url) {
+    for url in subscriptions.follow where try !rows.follow(url, mayBePrivate: isPrivate) {
       subscriptions.follow.removeAll { $0 == url }
       subscriptions.common.removeAll { $0.url == url }
     }

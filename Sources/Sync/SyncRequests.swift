@@ -11,7 +11,8 @@ package final class SyncRequests: Sendable {
   /// "NAME:PASSWORD", percent-encoded; nil where none are needed.
   private let credentials: String?
   private let clockNow: @Sendable () -> Int64
-  private let lastClock = Monitor<SyncClock?>(nil)
+  /// Of the last answer.
+  private let last = Monitor<(clock: SyncClock, isPrivate: Bool)?>(nil)
 
   /// The longest answer, in bytes.
   private static let longestAnswer: Int64 = 64 << 20
@@ -38,8 +39,11 @@ package final class SyncRequests: Sendable {
   /// By the last answer.
   package var clock: SyncClock {
     let now = clockNow()
-    return lastClock.withLock { $0 } ?? SyncClock(ours: now, servers: now)
+    return last.withLock { $0?.clock } ?? SyncClock(ours: now, servers: now)
   }
+
+  /// The last answer came from a private network: so may the feeds that it names.
+  var isPrivate: Bool { last.withLock { $0?.isPrivate } ?? false }
 
   /// - Parameters:
   ///   - path: with its leading slash, and a query.
@@ -92,7 +96,7 @@ package final class SyncRequests: Sendable {
     case .success(let response):
       let now = clockNow()
       let servers = response.head.value("date").flatMap(HTTPDate.seconds) ?? now
-      lastClock.withLock { $0 = SyncClock(ours: now, servers: servers) }
+      last.withLock { $0 = (SyncClock(ours: now, servers: servers), response.head.isFromPrivateHost) }
       return response
     case .failure(let error) where error.code == .tooManyRedirects:
       throw SyncError("\(host) leads elsewhere: correct the address of the server to synchronize with")

@@ -132,7 +132,7 @@ package struct SyncRun: Sendable {
     let merge = SyncMerge(
       news: news, scope: scope, reports: actions.reports,
       hasAllReports: scope != .changes && actions.isComplete, uploadsAll: sync.feeds == .all,
-      margin: settings.playedMargin, clock: server.clock, now: now())
+      margin: settings.playedMargin, isPrivate: requests.isPrivate, clock: server.clock, now: now())
     let merged =
       try isDry
       ? catalog.readSync { try merge.plan($0) } : catalog.changeSync { try merge.apply(&$0) }

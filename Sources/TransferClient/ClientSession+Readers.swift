@@ -238,13 +238,18 @@ extension ClientSession {
   }
 
   private func timeout(of episode: RemoteEpisode) -> TransferFailure {
-    let seconds = Int64(episode.readTimeout.rounded())
     let host = WebAddress(episode.request.url).host ?? "the host"
     let status = mirror.status(of: episode.request.key)
     if status?.state == .paused, status?.error == nil {
       return TransferFailure(.EIO, "the download is paused")
     }
-    return TransferFailure(.EIO, status?.error ?? "nothing came from \(host) for \(seconds) seconds")
+    return TransferFailure(
+      .EIO, status?.error ?? "nothing came from \(host) for \(Self.seconds(episode.readTimeout))")
+  }
+
+  /// "60 s", "0.1 s".
+  private static func seconds(_ value: Double) -> String {
+    value == value.rounded() ? "\(Int64(value)) s" : "\(value) s"
   }
 
   /// - Parameter tells: whether the daemon still thinks that it waits.

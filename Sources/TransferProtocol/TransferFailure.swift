@@ -23,7 +23,7 @@ extension TransferFailure {
   /// The representation is gone.
   package static let changed = TransferFailure(.ESTALE, "the server's file has changed")
   /// The cache has no bytes of the episode, and nobody has ordered them.
-  package static let gone = TransferFailure(.ESTALE, "what was here has been dropped or deleted")
+  package static let gone = TransferFailure(.ESTALE, "the download was dropped or deleted")
   package static let notOpen = TransferFailure(.EBADF, "not open")
 }
 

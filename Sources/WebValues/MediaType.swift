@@ -16,15 +16,18 @@ package enum MediaType {
     return type.map(essence) == "text/html" ? ".html" : ".mp3"
   }
 
-  /// The extension with its dot for a transcript: ".vtt" or ".srt", which players show as subtitles; nil for
-  /// other kinds.
+  /// The extension with its dot for a transcript: ".vtt" or ".srt", which players show as subtitles, also where the address
+  /// alone says so; ".json", ".html" or ".txt"; nil for other kinds.
   package static func transcriptExtension(type: String?, url: WebAddress) -> String? {
+    let ending = pathEnding(of: url)
     switch type.map(essence) ?? "" {
     case "text/vtt": return ".vtt"
     case "application/srt", "application/x-subrip", "text/srt", "application/x-srt": return ".srt"
-    default:
-      guard let ending = pathEnding(of: url), ["vtt", "srt"].contains(ending) else { return nil }
-      return "." + ending
+    case _ where ending == "vtt" || ending == "srt": return ending.map { "." + $0 }
+    case "application/json": return ".json"
+    case "text/html": return ".html"
+    case "text/plain": return ".txt"
+    default: return ending.flatMap { ["json", "html", "txt"].contains($0) ? "." + $0 : nil }
     }
   }
 

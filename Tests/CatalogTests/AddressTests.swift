@@ -98,6 +98,16 @@ import Testing
     #expect(try world.refresh(podcast).newEpisodes.count == 1)
   }
 
+  @Test func `The user's own state names feeds of the private network`() throws {
+    let old = try CatalogWorld()
+    old.web.set("/feed", TestFeed(items: [.init("One", guid: "1")]).page)
+    _ = try old.catalog.subscribe(feedURL: "\(old.web.address)/feed")
+    let new = try CatalogWorld()
+    #expect(try new.catalog.importOPML(old.catalog.exportState(kept: [])).added == 1)
+    let podcast = try #require(try new.catalog.subscriptions().first).podcast.id
+    #expect(try new.refresh(podcast).newEpisodes.count == 1)
+  }
+
   @Test(arguments: ["feed:", "", "pcast:"])
   func `A link of a web page makes no request into the private network`(scheme: String) throws {
     let world = try CatalogWorld()

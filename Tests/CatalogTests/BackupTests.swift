@@ -104,8 +104,8 @@ import Testing
   @Test func anAntennaPodComesWithAllThatHasAPlaceHere() throws {
     let backup = try antennaPodBackup()
     let outcome = try world.catalog.importOPML(backup)
-    #expect(outcome.added == 1 && outcome.known == 1 && outcome.refused == 0)
-    #expect(outcome.problems == ["“A folder” is no feed of the web"])
+    #expect(outcome.added == 1 && outcome.known == 1 && outcome.refused == 1)
+    #expect(outcome.problems == ["“A folder” is a folder of the phone"])
     #expect(outcome.rules == 3 && outcome.episodes == 0 && outcome.awaited == 4)
     let listed = try world.catalog.subscriptions()
     #expect(listed.map(\.name).contains("Mine"))
@@ -176,7 +176,7 @@ import Testing
         """
         INSERT INTO podcast (id, title, url, auth_username, auth_password, section) VALUES
           (1, 'Harbour Lights', '\(feed)', NULL, NULL, 'Talk'), (2, 'P', 'http://b.example/feed', 'bob', 'x', ''),
-          (3, 'Sound', 'soundcloud:x', NULL, NULL, '')
+          (3, 'Sound', 'soundcloud:x', NULL, NULL, ''), (4, 'Nowhere', '', NULL, NULL, '')
         """,
         """
         INSERT INTO episode (podcast_id, url, guid, is_new, archive, total_time, current_position,
@@ -190,7 +190,11 @@ import Testing
       ])
     let outcome = try world.catalog.importOPML(backup)
     #expect(outcome.added == 1 && outcome.known == 1 && outcome.awaited == 4, "\(outcome)")
-    #expect(outcome.problems == ["“Sound” is no feed of the web"])
+    #expect(outcome.refused == 2)
+    #expect(
+      outcome.problems == [
+        "“Sound” has an address that is neither http nor https", "“Nowhere” has no address",
+      ])
     try refresh()
     #expect(try episode(1).played && episode(4).played && !episode(5).played)
     #expect(try episode(2).listening.position == 1_200_000 && episode(2).listening.changed == 1_700_000_100)

@@ -1,4 +1,5 @@
 import Catalog
+import Configuration
 import Directory
 import Glibc
 import PodcastModel
@@ -12,18 +13,21 @@ import Testing
 
   init() throws { world = try CatalogWorld() }
 
-  private func install(_ titles: [String], now: Int64) throws {
+  private func install(
+    _ titles: [String], at address: String? = nil, now: Int64, in other: CatalogWorld? = nil
+  ) throws {
     let folder = try TemporaryDirectory()
     var dump = try PodcastIndexDump(path: folder.path("dump.db"))
     for (place, title) in titles.enumerated() {
       try dump.add([
-        "url": "https://\(title.lowercased()).example/f", "title": title, "category1": "news",
+        "url": address ?? "https://\(title.lowercased()).example/f", "title": title, "category1": "news",
         "popularityScore": 9 - place, "language": title.hasPrefix("L") ? "de-AT" : "en",
       ])
     }
     try dump.finish()
     _ = try DirectoryImport(
-      place: world.catalog.directory.place, program: Products.path("podcastfs"), minimumFree: 0, now: now
+      place: (other ?? world).catalog.directory.place, program: Products.path("podcastfs"), minimumFree: 0,
+      now: now
     ).run(try FileDescriptor(opening: folder.path("dump.db"), O_RDONLY), name: "dump.db")
   }
 
@@ -48,6 +52,20 @@ import Testing
     #expect(try category("News")?.source == "index" && world.web.requestCount == 0)
     let listed = try world.catalog.subscribe(result: try world.catalog.results(ofSearch: news.id)[1].id)
     #expect(listed.name == "Lights")
+  }
+
+  @Test func aFeedOfTheDirectoryIsPrivateOnlyWhereTheSearchServiceIs() throws {
+    for (service, isFetched) in [("\(world.web.address)/search", true), ("http://search.example/", false)] {
+      let world = try CatalogWorld { $0.searchURL = service }
+      world.web.set("/f", TestFeed(items: [.init("One", guid: "1")]).page)
+      try install(["Harbour"], at: "\(world.web.address)/f", now: wallClockSeconds(), in: world)
+      try world.catalog.makeCategories()
+      let news = try #require(try world.catalog.searches().first { $0.category == "News" })
+      #expect(try world.catalog.fillCategory(news.id))
+      let podcast = try #require(try world.catalog.results(ofSearch: news.id).first).podcast.id
+      #expect((try? world.refresh(podcast).newEpisodes.count) == (isFetched ? 1 : nil))
+      #expect(world.web.requestCount == (isFetched ? 1 : 0))
+    }
   }
 
   @Test func aCategoryKeepsItsNumberAndFollowsANewDirectory() throws {

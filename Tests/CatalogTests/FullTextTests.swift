@@ -34,6 +34,16 @@ import Testing
     try Self.check("\(world.home.places.data)/catalog.sqlite")
   }
 
+  @Test func aQueryFindsAtOnceWhatIsIndexedBehind() throws {
+    let world = try CatalogWorld()
+    world.catalog.startScheduler()
+    let items = (0..<700).map { TestFeed.Item("Episode E\($0)", guid: "\($0)") }
+    world.web.set("/feed", TestFeed(items: items).page)
+    try world.refresh(try world.podcast())
+    let query = try #require(try EpisodeQuery(parsing: "episode:E650"))
+    #expect(try world.catalog.episodes(selectedBy: query, limit: 10).count == 1)
+  }
+
   /// Letters are found without their accents, and with them, in all scripts that have any.
   @Test(arguments: [
     ("Η Αθήνα σήμερα", ["αθηνα", "Αθήνα", "ΣΗΜΕΡΑ", "αθη"]),

@@ -264,10 +264,22 @@ import Testing
       #expect(try world.catalog.subscriptions().count == 2)
       return
     }
-    for _ in 0..<3 { try world.refresh(old) }
-    #expect(world.catalog.waitForRefreshes(seconds: patience))
-    #expect(try world.catalog.subscriptions().map(\.podcast.id) == [podcast, old])
-    #expect(try world.catalog.podcast(old)?.error == "has moved to “Morning News”, which you follow")
+    let error = #expect(throws: CatalogError.self) { try world.refresh(old) }
+    #expect(error?.errno == .EEXIST)
+    #expect(try world.catalog.subscriptions().map(\.podcast.id) == [podcast])
+    #expect(try world.catalog.podcast(old) == nil)
+  }
+
+  @Test func anAddressThatLeadsToWhatIsFollowedIsNoSecondSubscription() throws {
+    let world = try CatalogWorld()
+    let podcast = try followed(in: world)
+    world.web.set("/old", redirect(301, "/feed"))
+    let answer = try #require(
+      Waiting.result(within: patience) {
+        world.catalog.subscribe(address: "\(world.web.address)/old", completion: $0)
+      })
+    #expect(throws: CatalogError.self) { try answer.get() }
+    #expect(try world.catalog.subscriptions().map(\.podcast.id) == [podcast])
   }
 
   @Test func `A podcast that moves takes its new address from one that nobody follows`() throws {

@@ -238,7 +238,8 @@ import Testing
     defer { lost.close() }
     let listed = try lost.subscribe(feedURL: "http://user:word@a.example/feed", title: "Lights")
     try lost.rename(subscription: listed.id, to: "Mine")
-    _ = try lost.subscribe(feedURL: "http://b.example/feed", title: "Other")
+    world.web.set("/feed", TestFeed(items: [.init("One", guid: "1")]).page)
+    _ = try lost.subscribe(feedURL: "\(world.web.address)/feed", title: "Other")
     try lost.unsubscribe(try lost.subscribe(feedURL: "http://c.example/feed").id)
     let copy = "\(home.places.data)/subscriptions.opml"
     if isClosed {
@@ -257,6 +258,12 @@ import Testing
     #expect(try catalog.subscriptions().map(\.name) == ["Mine", "Other"])
     #expect(try catalog.subscriptions().first?.podcast.feedURL == "http://user:word@a.example/feed")
     #expect(catalog.note?.contains("2 subscriptions came back") == true)
+    // A feed of the private network, whose address the user once typed, is fetched.
+    let other = try #require(try catalog.subscriptions().last).podcast.id
+    let outcome = Waiting.result(within: patience) {
+      catalog.refresh(podcast: other, cause: .forced, completion: $0)
+    }
+    #expect(try outcome?.get().newEpisodes.count == 1)
   }
 
   @Test func `A copy of the subscriptions that cannot be read is not written over`() throws {

@@ -70,7 +70,8 @@ import Testing
     #expect(dry["added"]?.wholeNumber == 1 && dry["awaited"]?.wholeNumber == 3)
     #expect(try run(old, "list", "--json").contains("[]"))
     #expect(
-      try run(old, "import", file).contains("1 added, 0 known already\n3 episodes when their feeds have come")
+      try run(old, "import", file).contains(
+        "1 added, 0 known already\n3 episodes will follow when their feeds are fetched")
     )
     let state = old.home.path("state.json")
     #expect(try run(old, "export", "--state", state).isEmpty)

@@ -78,6 +78,28 @@ struct FileManagerTests {
     #expect(try look(mount, mount.root + "/Subscriptions/Harbour Lights")[2] == "Show information")
   }
 
+  @Test func theCoverIsTheIconOfAPodcastOnceItIsCached() throws {
+    let mount = try DesktopMount()
+    func cover() throws -> String {
+      let script = """
+        import sys
+        sys.path.insert(0, sys.argv[1])
+        sys.dont_write_bytecode = True
+        import podcastfs_files
+        print(podcastfs_files.cover_of(sys.argv[2]))
+        """
+      let process = try RunningProcess(
+        "/usr/bin/python3", ["-c", script, Self.folder, mount.show], environment: mount.environment.variables)
+      #expect(process.wait() == .exit(0), "\(process.errors)")
+      return process.output
+    }
+    #expect(try cover() == "None\n" && mount.attribute("last_refresh", mount.show) == nil)
+    _ = try mount.episodes
+    #expect(try cover() == "None\n")
+    #expect(try Directories.read(mount.show + "/cover.png").count > 100)
+    #expect(try cover() == mount.show + "/cover.png\n")
+  }
+
   @Test func otherFilesHaveNothingOfIt() throws {
     let mount = try DesktopMount()
     let file = mount.environment.home.path("song.mp3")

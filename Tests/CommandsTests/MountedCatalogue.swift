@@ -62,14 +62,14 @@ final class MountedCatalogue {
 
 /// What a command shows on a terminal of a size, without the colours.
 func screen(
-  _ environment: TestEnvironment, _ call: String, columns: Int = 80, rows: Int = 24
+  _ environment: TestEnvironment, _ call: String, columns: Int = 80, rows: Int = 24, hasBlanks: Bool = false
 ) throws -> [String] {
   let command = "stty cols \(columns) rows \(rows); '\(Products.path("podcastfs"))' \(call)"
   let process = try RunningProcess(
     "script", ["-qec", command, "/dev/null"],
     environment: environment.variables.merging(["TERM": "dumb"]) { $1 })
   _ = process.wait()
-  return process.output.split(separator: "\r\n").map(String.init)
+  return process.output.split(separator: "\r\n", omittingEmptySubsequences: !hasBlanks).map(String.init)
 }
 
 /// Whether this user can mount.

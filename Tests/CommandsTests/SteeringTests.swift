@@ -134,9 +134,9 @@ struct SteeringTests {
     #expect(result.end == .exit(1))
     #expect(
       result.errors.split(separator: "\n") == [
-        "podcastfs: \(plain): not an episode in a mount of podcastfs",
+        "podcastfs: \(plain): not an episode in a podcastfs mount",
         "podcastfs: \(missing): No such file or directory",
-        "podcastfs: \(empty): not in a mount of podcastfs",
+        "podcastfs: \(empty): not in a podcastfs mount",
       ])
     #expect(try state(path) == "paused")
   }
@@ -151,7 +151,7 @@ struct SteeringTests {
       let result = try run(command, path, cover)
       #expect(result.end == .exit(0) && result.errors.isEmpty, "\(command): \(result.errors)")
     }
-    #expect(try run("get", cover).errors == "podcastfs: \(cover): not an episode in a mount of podcastfs\n")
+    #expect(try run("get", cover).errors == "podcastfs: \(cover): not an episode in a podcastfs mount\n")
   }
 
   /// As many in /tmp are: their attributes may not be read.
@@ -159,7 +159,7 @@ struct SteeringTests {
     let path = try environment.home.write("show/private.txt", "")
     #expect(chmod(path, 0) == 0)
     let folder = environment.home.path("show")
-    #expect(try run("get", folder).errors == "podcastfs: \(folder): not in a mount of podcastfs\n")
+    #expect(try run("get", folder).errors == "podcastfs: \(folder): not in a podcastfs mount\n")
     _ = try episode("a.mp3", "cached")
     #expect(try run("get", "--queue", folder).end == .exit(0))
   }
@@ -185,7 +185,7 @@ struct SteeringTests {
     let path = try episode("a.mp3", "remote")
     let result = try run("verify", path)
     #expect(result.end == .exit(1) && result.output.isEmpty)
-    #expect(result.errors == "podcastfs: \(path): nothing of it is downloaded\n")
+    #expect(result.errors == "podcastfs: \(path): not downloaded\n")
   }
 
   @Test func aQuietVerifySaysNothingWhereAllIsWell() throws {

@@ -53,7 +53,7 @@ import Testing
     try configure(home, server)
     chmod(home.home.path("config/podcastfs/config"), 0o644)
     let before = try run(home, "doctor").output
-    #expect(before.contains("nothing was synchronized with 127.0.0.1 yet"))
+    #expect(before.contains("not synchronized with 127.0.0.1 yet"))
     #expect(before.contains("other users can read the password"))
     server.fail(403)
     #expect(try run(home, "sync").end == .exit(1))

@@ -55,6 +55,15 @@ import Testing
     #expect(settings.rules.afterPlayed == .drop(after: 2 * 86_400))
   }
 
+  @Test func theFileTakesTheOptionsOfFUSEToo() throws {
+    let file = try TextFile("umask = 077\nuid = 1000\nallow_other = yes\nnosuid = off\nfsname = pods\n")
+    let mount = try Settings.load(file: file.path, environment: [:], options: ["umask=022"]).mount
+    #expect(mount.mask == 0o022 && mount.shownUser == 1000)
+    #expect(mount.passedOn == [OptionList.Option("allow_other"), OptionList.Option("fsname", "pods")])
+    #expect(try refusal("umask = 8") == "1: umask=8 cannot be used: it takes permissions in octal, like 022")
+    #expect(try refusal("setuid = nobody") == "1: setuid is an option of mount: -o setuid=…")
+  }
+
   @Test func linesMayEndAsOnWindows() throws {
     #expect(try load("downloads = 5\r\n\r\n# x\r\nlatest = 6\r\n").latest == 6)
   }
@@ -62,20 +71,20 @@ import Testing
   @Test(arguments: [
     ("\n\ndownlods = 3", "3: unknown key: downlods: did you mean downloads?"),
     ("downloads 3", "1: not understood: downloads 3 (a line is KEY = VALUE)"),
-    ("downloads = x", "1: downloads=x cannot be used: it takes a number from 1 to 64"),
+    ("downloads = x", "1: downloads=x is not valid: it takes a number from 1 to 64"),
     ("a = 1", "1: unknown key: a"),
     ("[mount]", "1: unknown section: [mount] (there are [feed \"URL\"], [subscriptions] and [sync \"URL\"])"),
     (
       "[feed \"http://x/\"\nrefresh = 1",
       "1: unknown section: [feed \"http://x/\" (there are [feed \"URL\"], [subscriptions] and [sync \"URL\"])"
     ),
-    ("[feed \"x\"]", "1: feed=x cannot be used: it takes an address that begins with http:// or https://"),
-    ("[feed \"http://x/\"]\ndownloads = 3", "2: unknown key in a feed's section: downloads"),
-    ("[feed \"http://x/\"]\nnotify = on", "2: notify=on cannot be used: it takes 0 or 1"),
+    ("[feed \"x\"]", "1: feed=x is not valid: it takes an address that begins with http:// or https://"),
+    ("[feed \"http://x/\"]\ndownloads = 3", "2: unknown key in a [feed] section: downloads"),
+    ("[feed \"http://x/\"]\nnotify = on", "2: notify=on is not valid: it takes 0 or 1"),
     (
-      "[subscriptions]\nkinds = short", "2: kinds=short cannot be used: it takes some of full, trailer, bonus"
+      "[subscriptions]\nkinds = short", "2: kinds=short is not valid: it takes some of full, trailer, bonus"
     ),
-    ("[subscriptions]\nrefresh = 1000", "2: unknown rule of subscriptions: refresh"),
+    ("[subscriptions]\nrefresh = 1000", "2: unknown key in [subscriptions]: refresh"),
   ])
   func aLineThatCannotBeUsedIsNamedWithItsFileAndNumber(_ text: String, _ message: String) throws {
     #expect(try refusal(text) == message)

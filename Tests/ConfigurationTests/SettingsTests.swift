@@ -73,7 +73,7 @@ import Testing
   ])
   func whatIsNoProxyIsRefusedWithoutItsPassword(_ text: String) {
     #expect(
-      refusal("proxy=\(text)") == "proxy cannot be used: it takes http://HOST:PORT or socks5://HOST:PORT")
+      refusal("proxy=\(text)") == "proxy is not valid: it takes http://HOST:PORT or socks5://HOST:PORT")
   }
 
   @Test(arguments: [

@@ -34,7 +34,7 @@ import Testing
 
   @Test(arguments: [
     ("[sync \"cloud.example\"]", "begins with http://"),
-    ("[sync \"https://ann:pw@cloud.example/\"]", "go into the keys user and password"),
+    ("[sync \"https://ann:pw@cloud.example/\"]", "put them in the keys user and password"),
     ("[sync \"https://a.example\"]\n[sync \"https://b.example\"]", "one server"),
     ("[sync \"https://a.example\"]\nevery = 5", "60 to 604800"),
     ("[sync \"https://a.example\"]\ndevice = a b", "letters, digits"),

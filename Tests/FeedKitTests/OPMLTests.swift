@@ -81,7 +81,7 @@ import Testing
   @Test func `A line that is no address is refused`() throws {
     let document = try FeedReader.shipped.list(Array("https://h/a\nwords only\n".utf8))
     #expect(document.feeds.count == 1 && document.refusals == 1)
-    #expect(document.warnings == ["“words only” is no address of a feed"])
+    #expect(document.warnings == ["“words only” is not a feed address"])
   }
 
   @Test(arguments: ["", "text", "<rss><channel/></rss>", "<html><outline xmlUrl='https://h/'/></html>"])

@@ -238,7 +238,7 @@ import Testing
         $0.connectTimeout = 0.3
       })?.failure
     #expect(error?.errno == .ETIMEDOUT)
-    #expect(error?.message == "no connection to media.example by the proxy \(proxy) in 0.3 s")
+    #expect(error?.message == "no connection to media.example through the proxy \(proxy) in 0.3 s")
   }
 
   @Test func aProxyThatRefusesIsNamedAsSuch() throws {

@@ -56,8 +56,8 @@ import Testing
     let (fixture, folder) = try fixture()
     let result = try fixture.run("forget", folder + "/" + MountFixture.names[0], folder + "/none", "none")
     #expect(result.end == .exit(1))
-    #expect(result.errors.contains("not a podcast's directory"), "\(result.errors)")
-    #expect(result.errors.contains("no podcast \"none\" is known"), "\(result.errors)")
+    #expect(result.errors.contains("not a podcast's folder"), "\(result.errors)")
+    #expect(result.errors.contains("there is no podcast called \"none\""), "\(result.errors)")
     #expect(try fixture.list(folder).count == 2)
   }
 }

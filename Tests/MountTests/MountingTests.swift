@@ -99,7 +99,7 @@ import Testing
     let unmounted = try fixture.run("unmount", fixture.root)
     #expect(unmounted.end == .exit(0))
     let rest =
-      "in another mount namespace (a container) has it still: process \(process) serves it until that ends"
+      "in another mount namespace (a container) still uses it: process \(process) serves it until then"
     #expect(unmounted.errors.contains(" is unmounted here, but ") && unmounted.errors.contains(rest))
     let doctor = try fixture.run("doctor").output
     #expect(doctor.contains("note     \(fixture.root) is unmounted here, but "), "\(doctor)")

@@ -129,6 +129,6 @@ import Testing
     #expect(fixture.mountProcess == process)
     _ = try fixture.killNext(after: nil)
     #expect(try fixture.isWhole(fixture.subscribed(1), 1))
-    #expect(fixture.log.contains("the mount goes on without the configuration file"))
+    #expect(fixture.log.contains("the mount continues without the configuration file"))
   }
 }

@@ -184,7 +184,7 @@ import Testing
     #expect(
       try ChildProcess.run(["mount", "-t", "tmpfs", "-o", "size=256k,mode=700", "none", run]).status == 0)
     defer { _ = try? ChildProcess.run(["umount", "-l", run]) }
-    #expect(try fixture.run("doctor").output.contains("are free in \(run)/podcastfs: downloads cannot begin"))
+    #expect(try fixture.run("doctor").output.contains("free in \(run)/podcastfs: downloads cannot begin"))
   }
 
   @Test(.enabled(if: getuid() == 0)) func downloadsWaitWhileTheRuntimeFolderIsFull() throws {

@@ -15,7 +15,7 @@ final class FakeFetcher: SidecarFetcher {
   let state = Monitor(State())
 
   func fetch(
-    _ url: WebAddress, allowsPrivateHosts: Bool,
+    _ url: WebAddress, allowsPrivateHosts: Bool, acceptsPages: Bool,
     completion: @escaping @Sendable (Result<[UInt8], Errno>) -> Void
   ) -> any Cancellable {
     let answer = state.withLock { state -> Result<[UInt8], Errno>? in

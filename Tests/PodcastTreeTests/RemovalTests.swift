@@ -64,6 +64,14 @@ import TransferProtocol
     #expect(try eventually { try fixture.list(.latest).count == 1 })
   }
 
+  @Test func latestShowsAPodcastWhoseFeedCameAfterItWasRead() throws {
+    let fixture = try TreeFixture()
+    try fixture.follow(try fixture.searched())
+    #expect(try fixture.list(.latest).isEmpty)
+    try fixture.refresh()
+    #expect(try fixture.list(.latest).count == 3)
+  }
+
   @Test func latestShowsNoOldEpisodes() throws {
     let fixture = try TreeFixture(settings: Settings())
     let day = FileTime.now.seconds / 86_400

@@ -61,6 +61,30 @@ import TransferProtocol
     #expect(fixture.fetcher.state.withLock { $0.asked.isEmpty })
   }
 
+  @Test func theCoverThatASearchNamesIsThereBeforeTheFeedIsFetched() throws {
+    let directory = try TemporaryDirectory()
+    let fixture = try fixture(directory)
+    let podcast = try fixture.searched(cover: Self.cover.forRequest)
+    #expect(failure(fixture.tree.lookup(".hidden", in: podcast, for: fixture.me)) == .ENOENT)
+    _ = try wait(fixture.tree.lookup(".directory", in: podcast, for: fixture.me))
+    let cover = try wait(fixture.tree.lookup("cover.png", in: podcast, for: fixture.me))
+    let file = try wait(fixture.tree.open(cover.node, writes: false, for: fixture.me))
+    #expect(try bytes(file) == [1, 2, 3])
+    #expect(fixture.fetches == 0)
+    #expect(try fixture.list(podcast).contains("cover.png"))
+    #expect(fixture.fetches == 1)
+  }
+
+  @Test func theCoverOnAPrivateHostWaitsForTheFeed() throws {
+    let directory = try TemporaryDirectory()
+    let fixture = try fixture(directory)
+    let podcast = try fixture.searched(cover: "http://127.0.0.1/art.png")
+    #expect(failure(fixture.tree.lookup(".directory", in: podcast, for: fixture.me)) == .ENOENT)
+    #expect(fixture.fetches == 0)
+    _ = try wait(fixture.tree.lookup("cover.png", in: podcast, for: fixture.me))
+    #expect(fixture.fetches == 1)
+  }
+
   @Test func theOptionSaysWhichAreListed() throws {
     let directory = try TemporaryDirectory()
     let fixture = try fixture(directory, sidecars: [.notes])
@@ -244,6 +268,7 @@ import TransferProtocol
     let directory = try TemporaryDirectory()
     let first = try fixture(directory)
     let podcast = try first.searched()
+    _ = try first.list(podcast)
     let cover = try wait(first.tree.lookup("cover.png", in: podcast, for: first.me))
     first.transfers.set(
       TransferStatus(key: TreeFixture.key, state: .cached, generation: 1, total: 10, received: 10))
@@ -276,7 +301,9 @@ import TransferProtocol
   @Test func theCoverInDownloadedComesAndGoesWithTheEpisodes() throws {
     let directory = try TemporaryDirectory()
     let fixture = try fixture(directory)
-    let cover = try wait(fixture.tree.lookup("cover.png", in: try fixture.searched(), for: fixture.me))
+    let podcast = try fixture.searched()
+    _ = try fixture.list(podcast)
+    let cover = try wait(fixture.tree.lookup("cover.png", in: podcast, for: fixture.me))
     let folder = NodeID(.downloadedPodcast, TreeFixture.podcast)
     for _ in 0..<2 {
       _ = try wait(fixture.tree.open(cover.node, writes: false, for: fixture.me))

@@ -56,6 +56,15 @@ final class TreeWorld: Sendable {
       directory.list(listings)
     }
   }
+
+  /// Adds a picture to all podcasts of the directory service.
+  fileprivate func nameCover(_ url: String) {
+    listings.withLock { listings in
+      for place in listings.indices { listings[place].imageURL = url }
+      directory.list(listings)
+    }
+  }
+
   private let listings = Monitor<[DirectoryService.Listing]>([])
 
   /// Changes the catalogue's file past all rules, and has all trees read all of it again.
@@ -168,7 +177,9 @@ final class TreeFixture {
   func settle() throws { try wait(tree.commit {}) }
 
   /// Makes the search "harbour" and gives its podcast's directory.
-  func searched() throws -> NodeID {
+  /// - Parameter cover: the address of the picture that the search names.
+  func searched(cover: String? = nil) throws -> NodeID {
+    if let cover { world.nameCover(cover) }
     let known = try? wait(tree.lookup("harbour", in: .search, for: me))
     let search = try known ?? wait(tree.makeDirectory("harbour", in: .search, for: me))
     return try wait(tree.lookup("Harbour Lights", in: search.node, for: me)).node

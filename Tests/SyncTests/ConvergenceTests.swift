@@ -31,6 +31,7 @@ import Testing
         case .played: state.isPlayed
         case .position(let position, _): !state.isPlayed && state.position == position
         case .unplayed: !state.isPlayed && state.position == 0
+        case .exactly(let position, let isPlayed): state.isPlayed == isPlayed && state.position == position
         }
       #expect(isAsLeft, "episode \(number) was left as \(last), is \(state)")
     }
@@ -74,6 +75,9 @@ private struct Device {
     case .position(let position, _):
       // Whoever goes on with a played episode has it unplayed first.
       episodes[number]?.listening.setPlayed(false, now: now + offset)
+      episodes[number]?.listening.setPosition(position, duration: 3600, margin: 30, now: now + offset)
+    case .exactly(let position, let isPlayed):
+      episodes[number]?.listening.setPlayed(isPlayed, now: now + offset)
       episodes[number]?.listening.setPosition(position, duration: 3600, margin: 30, now: now + offset)
     }
   }
@@ -146,7 +150,7 @@ private struct Phone {
     switch state {
     case .unplayed: members.append(("action", "new"))
     case .played: members += [("action", "play"), ("started", 0), ("position", 3600), ("total", 3600)]
-    case .position(let position, _):
+    case .position(let position, _), .exactly(let position, _):
       members += [
         ("action", "play"), ("started", 0), ("position", .integer(position / 1000)), ("total", 3600),
       ]
@@ -239,7 +243,11 @@ private struct Life {
       let states: [ListeningReport.State] = [
         .played, .unplayed, .position(Int64.random(in: 2..<3500, using: &random) * 1000, of: 3_600_000),
       ]
-      let state = states[Int.random(in: 0..<3, using: &random)]
+      var state = states[Int.random(in: 0..<3, using: &random)]
+      // Of ours one may begin a played episode again.
+      if case .position(let position, _) = state, device != 2, Bool.random(using: &random) {
+        state = .exactly(position: position, isPlayed: true)
+      }
       // Nextcloud drops what a phone says of an episode that is new again.
       if device == 2, state == .unplayed, server.rules == .nextcloud {
         // It looks into what others listen to: at Nextcloud its empty action takes the place of theirs.

@@ -58,6 +58,15 @@ import Testing
     #expect(try play(#""action":"new","guid":"a null""#)?.guid == "a null")
   }
 
+  @Test func whoGoesOnFromTheEndHasBegunAPlayedEpisodeAgain() throws {
+    let found = try play(#""action":"play","started":3600,"position":61,"total":3600"#)
+    #expect(found?.state == .exactly(position: 61_000, isPlayed: true))
+    for started in [0, 61, 3599] {
+      let found = try play(#""action":"play","started":\#(started),"position":61,"total":3600"#)
+      #expect(found?.state == .position(61_000, of: 3_600_000))
+    }
+  }
+
   @Test(arguments: [(3570, true), (3569, false), (3600, true), (4000, true)])
   func playedIsAPositionWithinTheMarginOfTheEnd(position: Int, isPlayed: Bool) throws {
     let found = try play(#""action":"play","started":0,"position":\#(position),"total":3600"#)
@@ -90,6 +99,8 @@ import Testing
     for state in [
       ExchangedState(position: 0, isPlayed: true, time: 7),
       ExchangedState(position: 400_000, isPlayed: false, time: 7),
+      // Played, and begun again.
+      ExchangedState(position: 400_000, isPlayed: true, time: 7),
     ] where duration != 1 || state.isPlayed {
       let read = try #require(ServerAction(json(state, duration: duration, hasNew: hasNew))).report
       let there = read.state.listening(duration: duration, margin: 30, time: 7)

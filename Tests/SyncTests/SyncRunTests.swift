@@ -193,6 +193,23 @@ import Testing
     #expect(try desk.catalog.syncAccount()?.error == nil)
   }
 
+  @Test(arguments: [401, 403]) func whatRefusesIsNotAskedAgainByItselfHoweverOften(status: Int) throws {
+    let server = try FakeSyncServer(.nextcloud)
+    server.fail(status)
+    let error = #expect(throws: SyncError.self) { try desk.sync(server, .automatic) }
+    #expect(error?.kind == .refused)
+    // It would take them now.
+    server.fail(nil)
+    server.forgetRequests()
+    for _ in 0..<3 { #expect(try desk.sync(server, .automatic) == nil) }
+    #expect(throws: SyncError.self) { try desk.sync(server) }
+    #expect(server.requests.isEmpty)
+    #expect(try desk.catalog.syncAccount()?.error?.contains("\(status)") == true)
+    // Another key of the section.
+    #expect(try desk.sync(server, .automatic) { $0.kind = .nextcloud } != nil)
+    #expect(try desk.sync(server, .automatic) != nil)
+  }
+
   @Test(arguments: [429, 503]) func aBusyServerIsLeftAloneForAsLongAsItSays(status: Int) throws {
     let server = try FakeSyncServer(.opodsync)
     server.fail(status, [("Retry-After", "120")])
@@ -258,6 +275,52 @@ import Testing
     #expect(server.model.actions.map(\.podcast) == ["http://other.example/a"])
     let again = try #require(try desk.sync(server, isWhole: true))
     #expect(again.added.isEmpty && again.uploadedFeeds == 0 && again.removedFeeds == 0)
+  }
+
+  @Test(arguments: SyncServerModel.Rules.allCases)
+  func aPlayedEpisodeThatWasBegunAgainIsThatElsewhere(rules: SyncServerModel.Rules) throws {
+    let server = try FakeSyncServer(rules)
+    for device in [desk, laptop] { try device.follow("a") }
+    try desk.catalog.setPlayed(true, episode: desk.episode(1, of: "a").id)
+    for device in [desk, laptop] { _ = try device.sync(server) }
+    server.change { $0.now += 60 }
+    try desk.catalog.setPosition(751_200, episode: desk.episode(1, of: "a").id, margin: 30)
+    #expect(try desk.sync(server)?.uploadedEpisodes == 1)
+    #expect(server.model.actions.last?.numbers == [3600, 751, 3600])
+    #expect(try laptop.sync(server)?.episodes == 1)
+    let there = try laptop.episode(1, of: "a").listening
+    #expect(there.isPlayed && there.position == 751_000)
+    for device in [desk, laptop] {
+      let quiet = try #require(try device.sync(server, isWhole: true))
+      #expect(quiet.episodes + quiet.uploadedEpisodes == 0)
+    }
+  }
+
+  @Test func aFeedThatRedirectsIsOneFolderByItsOldAndItsNewAddress() throws {
+    let server = try FakeSyncServer(.mygpo)
+    try desk.follow("a")
+    try laptop.follow("old-b")
+    server.change { server in
+      for name in ["old-a", "b"] { server.feeds[host.feed(name)] = (true, 5) }
+    }
+    server.change { server in
+      server.actions.append(
+        .init(
+          podcast: host.feed("old-a"), episode: "https://media.example/a/2.mp3", guid: "a-2", action: "play",
+          time: 1_706_781_600, numbers: [0, 61, 3600]))
+    }
+    for device in [desk, laptop] {
+      for _ in 0..<2 {
+        _ = try device.sync(server)
+        try device.refresh()
+      }
+      let again = try #require(try device.sync(server, isWhole: true))
+      #expect(again.added.isEmpty && again.removed.isEmpty && again.removedFeeds == 0, "\(again)")
+    }
+    #expect(try desk.follows == [host.feed("a"), host.feed("b")])
+    #expect(Set(try laptop.follows) == [host.feed("a"), host.feed("old-b")])
+    for device in [desk, laptop] { #expect(try device.episode(2, of: "a").listening.position == 61_000) }
+    #expect(server.model.followed.count <= 4)
   }
 
   @Test func anotherAccountBeginsAnew() throws {

@@ -9,7 +9,8 @@ import Sync
 import TestSupport
 import Testing
 
-/// Feeds on loopback, for all devices of a test: /a.xml and so on, each with three episodes of an hour.
+/// Feeds on loopback, for all devices of a test: /a.xml and so on, each with three episodes of an hour; /old-a.xml leads
+/// to /a.xml for good.
 final class FeedHost: Sendable {
   private let server: HTTPServer
   var address: String { server.address }
@@ -17,6 +18,9 @@ final class FeedHost: Sendable {
   init() throws {
     server = try HTTPServer { request, writer throws(ResponseWriter.Ended) in
       let name = request.path.dropFirst().prefix { $0 != "." }
+      if name.hasPrefix("old-") {
+        return try writer.respond(301, [("Location", "/\(name.dropFirst(4)).xml")], body: [])
+      }
       var feed = TestFeed("Show \(name)")
       feed.items = (1...3).map { number in
         var item = TestFeed.Item(
@@ -74,8 +78,6 @@ final class SyncDevice: Sendable {
   /// Fetches the feeds that have not come yet. That they are on this machine has to be said by a person.
   func refresh() throws {
     for listed in try catalog.subscriptions() where !listed.podcast.isFetched {
-      let address = listed.podcast.feedURL.forRequest
-      _ = Waiting.result(within: patience) { catalog.subscribe(address: address, completion: $0) }
       _ = Waiting.result(within: patience) {
         catalog.refresh(podcast: listed.podcast.id, cause: .forced, completion: $0)
       }

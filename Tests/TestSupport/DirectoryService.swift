@@ -11,6 +11,7 @@ package final class DirectoryService: Sendable {
     package var author: String
     /// nil: a result without a feed.
     package var feedURL: String?
+    package var imageURL: String?
     package var genres: [String] = ["Leisure", "Podcasts"]
     package var episodes = 1
     /// The result's text in place of all of this: for odd results.
@@ -81,6 +82,7 @@ extension DirectoryService.Listing {
       ("trackId", .integer(id)),
       ("artistName", .string(author)), ("collectionName", .string(title)), ("trackName", .string(title)),
     ]
+    if let imageURL { members.append(("artworkUrl600", .string(imageURL))) }
     if let feedURL { members.append(("feedUrl", .string(feedURL))) }
     members += [
       ("releaseDate", "2024-01-03T10:00:00Z"), ("collectionExplicitness", "notExplicit"),

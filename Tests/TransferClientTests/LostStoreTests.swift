@@ -178,7 +178,7 @@ import TransferStore
     let looking = try user.client(isMount: false)
     #expect(looking.reaches(.cached, requests.kept) && looking.reaches(.cached, requests.other))
     #expect(looking.confirmed { $0.setKept(requests.other, true, completion: $1) })
-    #expect(log.contains("the store of downloads cannot be used"), "\(log)")
+    #expect(log.contains("the database of downloads cannot be used"), "\(log)")
     looking.stop()
   }
 }

@@ -88,7 +88,7 @@ import TransferProtocol
     #expect(left.wait(until: .after(patience)) { $0 == 0 ? true : nil } == true)
     let found = failures.withLock { $0 }
     let reasons = [
-      "the download was cancelled", "what was here has been dropped or deleted",
+      "the download was cancelled", "the download was dropped or deleted",
       "the server's file has changed",
     ]
     #expect(Set(found.keys).isSubset(of: reasons), "\(found)")

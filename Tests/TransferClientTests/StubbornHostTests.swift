@@ -55,7 +55,7 @@ import TransferProtocol
     #expect(client.confirmed { $0.start(request, completion: $1) })
     if kind != "validator" {
       #expect(client.reaches(.failed, request))
-      #expect(client.status(of: request.key)?.error == "127.0.0.1 sends less than it says")
+      #expect(client.status(of: request.key)?.error == "127.0.0.1 sends less than it announces")
     } else {
       #expect(client.reaches(.cached, request))
       #expect(client.status(of: request.key)?.total == body.size)
@@ -75,7 +75,7 @@ import TransferProtocol
     let client = try user.client()
     #expect(client.confirmed { $0.start(request, completion: $1) })
     #expect(isLeftAlone(request, client), "\(user.origin.requests.count)")
-    #expect(client.status(of: request.key)?.error?.contains("nothing of use") == true)
+    #expect(client.status(of: request.key)?.error?.contains("nothing usable") == true)
   }
 
   @Test func aPartFromAnotherStartEachTimeIsNotAskedForAllTheTime() throws {

@@ -30,7 +30,7 @@ import TransferProtocol
     #expect(body.firstDifference(try episode.read(at: 0, 65_536)) == nil)
     // Long before the response ends.
     #expect(episode.readFailure(at: 500_000, 4096)?.errno == .EIO)
-    #expect(client.status(of: request.key)?.reason == "nothing came from 127.0.0.1 for 3 seconds")
+    #expect(client.status(of: request.key)?.reason == "nothing came from 127.0.0.1 for 3 s")
   }
 
   /// The kernel reads once more what has failed, and then the same for each other reader of the page: all are told after
@@ -72,7 +72,7 @@ import TransferProtocol
     let episode = try client.opened(request)
     #expect(body.firstDifference(try episode.read(at: 0, 65_536)) == nil)
     #expect(episode.readFailure(at: 500_000, 4096)?.errno == .EIO)
-    #expect(client.status(of: request.key)?.reason == "nothing came from 127.0.0.1 for 1 seconds")
+    #expect(client.status(of: request.key)?.reason == "nothing came from 127.0.0.1 for 1 s")
     #expect(eventually { client.status(of: request.key)?.state == .cached })
     #expect(client.status(of: request.key)?.reason == nil)
     #expect(body.firstDifference(try episode.read(at: 500_000, 4096), at: 500_000) == nil)
@@ -116,7 +116,7 @@ import TransferProtocol
     let client = try user.client { $0.readTimeout = 2 }
     // Before the host answers.
     #expect(client.openFailure(request)?.errno == .EIO)
-    #expect(client.status(of: request.key)?.reason == "nothing came from 127.0.0.1 for 2 seconds")
+    #expect(client.status(of: request.key)?.reason == "nothing came from 127.0.0.1 for 2 s")
   }
 
   @Test func aWaitThatIsGivenUpEndsAtOnce() throws {

@@ -34,7 +34,7 @@ import TransferProtocol
     #expect(world.running.isEmpty)
     #expect(received > bound - 64 * Self.mebi && received <= bound + 32 * Self.mebi, "\(received)")
     #expect(world.state(0) == .failed)
-    #expect(world.engine.status(of: world.requests[0].key)?.error == "h0.test sends without end")
+    #expect(world.engine.status(of: world.requests[0].key)?.error == "h0.test does not stop sending")
     // Nor is it asked for again.
     world.wait(3600)
     #expect(world.asked == 1)

@@ -8,11 +8,15 @@ import Transfers
 
 /// NetworkManager, logind and batteries, as they change.
 @Suite struct BackgroundWatchTests {
-  private static let manager = """
+  private static let manager = manager(metered: 4)
+
+  private static func manager(metered: Int) -> String {
+    """
     network = mock('org.freedesktop.NetworkManager', '/org/freedesktop/NetworkManager',
-      'org.freedesktop.NetworkManager', {'Metered': dbus.UInt32(4)})
+      'org.freedesktop.NetworkManager', {'Metered': dbus.UInt32(\(metered))})
     login = mock('org.freedesktop.login1', '/org/freedesktop/login1', 'org.freedesktop.login1.Manager', {})
     """
+  }
 
   /// The reports of a watch, in order. Each step is taken when its report has come.
   private func run(
@@ -73,6 +77,27 @@ import Transfers
       ])
     #expect(told == ["asking", "running", "suspending", "running", "resumed"])
     withExtendedLifetime(service) {}
+  }
+
+  @Test(.enabled(if: PrivateBus.isAvailable)) func aBusThatReturnsIsAskedAgain() throws {
+    let daemon = try PrivateBus()
+    let service = try daemon.play(Self.manager)
+    var next: (bus: PrivateBus, service: RunningProcess)?
+    let told = try run(
+      daemon,
+      [
+        ("running", { _ in try setMetered(1, daemon) }), ("metered", { _ in daemon.end() }),
+        // Nobody says that the network costs.
+        (
+          "running",
+          { _ in
+            let bus = try PrivateBus(at: daemon.address)
+            next = (bus, try bus.play(Self.manager(metered: 3)))
+          }
+        ), ("metered", { _ in try next.map { try setMetered(2, $0.bus) } }), ("running", { _ in }),
+      ])
+    #expect(told == ["asking", "running", "metered", "running", "metered", "running"])
+    withExtendedLifetime((service, next)) {}
   }
 
   @Test(.enabled(if: PrivateBus.isAvailable)) func withoutNetworkManagerAllNetworksAreFree() throws {

@@ -167,6 +167,8 @@ def managers(origin, shows):
         "thunar": ("thunar", ["thunar"]),
         "pcmanfm": ("pcmanfm", ["pcmanfm"]),
         "nautilus": ("nautilus", ["nautilus", "--new-window"]),
+        "nemo": ("nemo", ["nemo"]),
+        "caja": ("caja", ["caja", "--no-desktop"]),
         "dolphin": ("dolphin", ["dolphin", "--new-window"]),
     }
     for program, (package, command) in programs.items():

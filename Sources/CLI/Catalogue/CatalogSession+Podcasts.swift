@@ -28,7 +28,7 @@ extension CatalogSession {
   /// A subscription by its folder's name, its feed's address or its podcast's title.
   func subscription(_ name: String) throws -> ListedPodcast {
     if let listed = try followed(name) { return listed }
-    throw CommandFailure("no subscription \"\(WebAddress(name).shown)\"")
+    throw CommandFailure("no podcast called \"\(WebAddress(name).shown)\" is followed")
   }
 
   private func followed(_ name: String) throws -> ListedPodcast? {
@@ -55,11 +55,11 @@ extension CatalogSession {
     if stat(name, &status) == 0 {
       // Who names an episode does not mean all of them.
       guard status.st_mode & S_IFMT == S_IFDIR else {
-        throw CommandFailure("\(name): not a podcast's directory")
+        throw CommandFailure("\(name): not a podcast's folder")
       }
       return try podcast(at: name)
     }
-    throw CommandFailure("no podcast \"\(WebAddress(name).shown)\" is known")
+    throw CommandFailure("there is no podcast called \"\(WebAddress(name).shown)\"")
   }
 
   /// The podcast that a path in a mount shows or belongs to, by the number of its node; else a subscription
@@ -69,7 +69,7 @@ extension CatalogSession {
     guard stat(path, &status) == 0 else { return try subscription(path).podcast.id }
     let node = NodeID(rawValue: UInt64(status.st_ino))
     guard (try? ExtendedAttributes.get("user.podcastfs.title", of: path)) != nil else {
-      throw CommandFailure("\(path): not a podcast or episode in a mount of podcastfs")
+      throw CommandFailure("\(path): not a podcast or episode in a podcastfs mount")
     }
     if let stranger = MountOwner.stranger(at: path, places: places) {
       throw CommandFailure("\(path): \(stranger)")
@@ -81,6 +81,6 @@ extension CatalogSession {
     case .result: if let listed = try catalog.result(node.row) { return listed.podcast.id }
     default: break
     }
-    throw CommandFailure("\(path): not a podcast in a mount of podcastfs")
+    throw CommandFailure("\(path): not a podcast in a podcastfs mount")
   }
 }

@@ -17,19 +17,17 @@ enum DirectoryCommand: Command {
     podcastfs directory status [--json]
     podcastfs directory remove
 
-    The directory of all podcasts, as Podcast Index publishes it every week. Where it is installed searches are answered
-    from it at once, also without a network.
+    The offline directory has all podcasts that Podcast Index knows. Where it is installed, it answers searches at once, also
+    without a network.
 
-      fetch         downloads the dump (1.8 GB, at most once a week a new one) and installs it. What was interrupted
-                    continues where it stopped; a dump that is installed is not downloaded again. From ADDRESS in place
-                    of directory_url
-      import FILE   installs a dump: podcastindex_feeds.db.tgz, or the database in it (-: standard input). For some
-                    minutes that takes the room of both
-      status        what is installed; 1 where nothing is
-      remove        removes it
-
-      --json   {"installed", "path", "podcasts", "left_out", "bytes", "dump_date", "imported", "source",
-               "download": {"bytes", "total"}}
+      fetch        downloads the newest dump (1.8 GB, a new one each week) and installs it. Resumes what was interrupted;
+                   downloads none twice. ADDRESS replaces directory_url
+      import FILE  installs a dump: podcastindex_feeds.db.tgz, or the database in it. -: standard input. It needs room for both
+                   for some minutes
+      status       what is installed; status 1 where nothing is
+      remove       removes it
+      --json       {"installed", "path", "podcasts", "left_out", "bytes", "dump_date", "imported",
+                   "source", "download": {"bytes", "total"}}
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {
@@ -119,7 +117,7 @@ enum DirectoryCommand: Command {
     if let part, !isJSON {
       let total = part.total.map { " of \(HumanText.size($0))" } ?? ""
       StandardStreams.tell(
-        "\(HumanText.size(part.bytes))\(total) of a newer dump have come: podcastfs directory fetch continues"
+        "\(HumanText.size(part.bytes))\(total) of a newer dump downloaded: podcastfs directory fetch resumes it"
       )
     }
     return facts == nil ? 1 : 0

@@ -7,15 +7,15 @@ internal import TransferProtocol
 
 enum ExportCommand: Command {
   static let name = "export"
-  static let summary = "write what is followed as OPML, or all of your state"
+  static let summary = "write your subscriptions as OPML, or all of your state"
   static let usage = """
     podcastfs export [--state] [FILE]
 
-    Writes OPML 2.0 to the file or to standard output (-), with whole addresses: those of private feeds hold their
-    tokens. A terminal is shown it without what would move its cursor.
+    Writes your subscriptions as OPML 2.0, to FILE or to standard output. Addresses of private feeds are whole: they have your
+    passwords and tokens.
 
-      --state   JSON with all that a new machine needs but the audio: subscriptions with their rules, searches, positions,
-                played marks, hidden and kept episodes, the queue. podcastfs import reads it
+      --state  writes JSON with all that another machine needs, but no audio: subscriptions, rules, searches, positions, marks,
+               hidden and kept episodes, the queue. podcastfs import reads it
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {

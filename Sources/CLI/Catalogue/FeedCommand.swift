@@ -6,17 +6,17 @@ internal import PosixKit
 
 enum FeedCommand: Command {
   static let name = "feed"
-  static let summary = "show what podcastfs makes of a feed"
+  static let summary = "show how podcastfs reads a feed"
   static let worksOnMounts = false
   static let usage = """
     podcastfs feed [--json] FEED-URL|FILE
 
-    Shows the channel, the episodes in the feed's order with the names they would get, and warnings for what
-    was repaired or left out. Keeps nothing.
+    Shows how podcastfs reads a feed: the podcast, its episodes with the names that they would get, and warnings for what was
+    repaired or left out. It stores nothing.
 
-      --json   {"title", "author", "link", "image", "language", "feed_url", "warnings": [],
-               "episodes": [{"title", "guid", "published", "duration", "name",
-               "enclosures": [{"url", "type", "length"}], …}], …}, null for what the feed does not have
+      --json  {"title", "author", "link", "image", "language", "feed_url", "warnings": [], "episodes": [{"title", "guid",
+              "published", "duration", "name", "enclosures": [{"url", "type", "length"}], …}], …}, null for what the feed does
+              not have
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {

@@ -13,13 +13,13 @@ enum ForgetCommand: Command {
   static let usage = """
     podcastfs forget NAME|FEED-URL…
 
-    Removes the podcast from Subscriptions/, from all searches and from the catalogue, with its texts and marks, and
-    drops its downloads. NAME is a folder's in Subscriptions/ or Downloaded/, a folder's path, or the podcast's title.
+    Removes a podcast from Subscriptions/, from all searches and from the catalogue, with its notes and marks, and drops its
+    downloads. NAME is a folder in Subscriptions/ or Downloaded/, or the podcast's title.
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {
     let names = try arguments.operands()
-    if names.isEmpty { throw UsageError("forget which podcast?") }
+    if names.isEmpty { throw UsageError("forget takes the name of a podcast") }
     let session = try CatalogSession()
     defer { session.settle() }
     try session.catalog.finishForgetting()

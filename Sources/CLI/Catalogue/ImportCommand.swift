@@ -5,17 +5,17 @@ internal import PosixKit
 
 enum ImportCommand: Command {
   static let name = "import"
-  static let summary = "take over a list of podcasts, or another program's backup"
+  static let summary = "import a list of podcasts, or a backup of another program"
   static let usage = """
     podcastfs import [--dry-run] [--json] [--quiet] FILE
 
-    Follows every feed in a list (OPML, or one address a line; -: standard input), or the feed or page that a link file
-    names (.desktop, .url, .webloc), and removes none. From backups it takes positions, played marks, the queue, kept
-    episodes and rules too: those of AntennaPod (its database), gPodder (the file Database), Overcast ("all data"), and of
-    podcastfs export --state. Bad entries are reported, good ones kept; the status is 1 then.
+    Follows every feed in a list (OPML, or one address a line; -: standard input), or the feed or page of a link file (.desktop,
+    .url, .webloc). It removes none. Backups also restore positions, played marks, the queue, kept episodes and rules: those of
+    AntennaPod (its database), gPodder (the file Database), Overcast ("all data") and podcastfs export --state. Bad entries are
+    reported, and the status is 1; good ones are used.
 
-      --dry-run   change nothing
-      --json      {"added", "known", "refused", "rules", "episodes", "awaited", "searches": [], "problems": []}
+      --dry-run  changes nothing
+      --json     {"added", "known", "refused", "rules", "episodes", "awaited", "searches": [], "problems": []}
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {
@@ -84,7 +84,8 @@ enum ImportCommand: Command {
     ].filter { $0.0 > 0 }.map { HumanText.count($0.0, $0.1) }
     if !further.isEmpty { StandardStreams.report("also: \(further.joined(separator: ", "))") }
     if outcome.awaited > 0 {
-      StandardStreams.report("\(HumanText.count(outcome.awaited, "episode")) when their feeds have come")
+      StandardStreams.report(
+        "\(HumanText.count(outcome.awaited, "episode")) will follow when their feeds are fetched")
     }
   }
 }

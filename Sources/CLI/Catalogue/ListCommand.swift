@@ -4,15 +4,14 @@ internal import PosixKit
 
 enum ListCommand: Command {
   static let name = "list"
-  static let summary = "show what is followed"
+  static let summary = "list what you follow"
   static let usage = """
     podcastfs list [--json|--names]
 
-    Shows the podcasts that are followed: how many episodes are unplayed and downloaded, and the newest one. Where a feed
-    could not be read, a second line says why. podcastfs info shows more of one podcast.
+    Lists the podcasts that you follow, with the number of unplayed and downloaded episodes and the newest episode. Where a feed
+    cannot be read, a second line says why.
 
-      --names  nothing but the names, for scripts and completions
-
+      --names  names only, for scripts
       --json   [{"name", "title", "author", "feed_url", "episode_count", "unplayed_count", "downloaded_count",
                "newest": {"title", "published"}, "last_refresh", "next_refresh", "error"}]
     """
@@ -63,11 +62,17 @@ enum ListCommand: Command {
     }
   }
 
+  /// Says to a person how to follow a podcast.
+  static func tellNothingIsFollowed() {
+    guard StandardStreams.outputIsTerminal, !StandardStreams.isQuiet else { return }
+    StandardStreams.tell("You follow no podcasts yet: podcastfs search WORDS")
+  }
+
   /// A line for each podcast, and below it why its feed cannot be read.
   private static func show(_ lines: [Line], now: Int64) {
     let columns = Terminal.output.isTerminal ? Terminal.output.width : nil
     if lines.isEmpty {
-      if columns != nil { StandardStreams.tell("nothing is followed yet: podcastfs search WORDS") }
+      tellNothingIsFollowed()
       return
     }
     let longest = lines.map { ColumnText.width(PrintableText.line($0.listed.name)) }.max() ?? 0

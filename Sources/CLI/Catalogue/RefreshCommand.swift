@@ -4,12 +4,12 @@ internal import PosixKit
 
 enum RefreshCommand: Command {
   static let name = "refresh"
-  static let summary = "fetch feeds now, due or not"
+  static let summary = "fetch feeds now"
   static let usage = """
     podcastfs refresh [--json] [--quiet] [PATH…]
 
-    PATH is a podcast's directory or an episode in a mount, or the name or address of a subscription. Without
-    one, all subscriptions are refreshed.
+    Fetches the feeds of all subscriptions now. With PATH, only those: a podcast's folder, an episode, or the name or address
+    of a subscription.
 
       --json   [{"name", "new_episodes", "error"}]
     """
@@ -39,7 +39,11 @@ enum RefreshCommand: Command {
         status = 1
       }
     }
-    if isJSON { StandardStreams.print(JSONValue.array(outcomes).indentedText) }
+    if isJSON {
+      StandardStreams.print(JSONValue.array(outcomes).indentedText)
+    } else if feeds.isEmpty {
+      ListCommand.tellNothingIsFollowed()
+    }
     try session.reportMissing(refreshed)
     return status
   }

@@ -9,15 +9,13 @@ enum SearchCommand: Command {
   static let usage = """
     podcastfs search [--json] [--limit N] [--country CC] WORDS…
 
-    Shows the podcasts found, numbered, the best first: podcastfs subscribe takes the numbers. An asterisk marks those that
-    are followed. Words like country:de, limit:20, lang:de and source:local
-    set those parameters, as in the name of a directory under Search/.
+    Lists the podcasts found, the best first, with numbers that podcastfs subscribe takes. * marks those that you follow. WORDS
+    may have country:de, limit:20, lang:de and source:local, as the name of a folder in Search/ may.
 
-      --json         {"query", "source", "results": [{"title", "author", "feed_url", "link", "image",
-                     "language", "description", "categories", "episode_count", "newest", "followed"}]}, null for what is
-                     not known
-      --limit N      the most results, 1 to 200
+      --limit N      how many results at most, 1 to 200
       --country CC   the country to search in, two letters
+      --json         {"query", "source", "results": [{"title", "author", "feed_url", "link", "image",
+                     "language", "description", "categories", "episode_count", "newest", "followed"}]}, null for what is unknown
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {
@@ -31,7 +29,7 @@ enum SearchCommand: Command {
       throw UsageError("--country takes two letters, not \"\(country)\"")
     }
     let words = try arguments.operands()
-    if words.isEmpty { throw UsageError("search for what?") }
+    if words.isEmpty { throw UsageError("search takes the words to search for") }
     let query = words.joined(separator: " ")
     let session = try CatalogSession { settings in
       if let limit { settings.searchLimit = limit }

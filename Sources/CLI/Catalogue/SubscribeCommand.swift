@@ -3,14 +3,14 @@ internal import PodcastModel
 
 enum SubscribeCommand: Command {
   static let name = "subscribe"
-  static let summary = "follow podcasts by their feeds' addresses"
+  static let summary = "follow podcasts"
   static let usage = """
     podcastfs subscribe [--json] [--quiet] FEED-URL|LINK|NUMBER|TITLE…
 
-    Follows the podcasts: each becomes a directory in Subscriptions/. One that is followed already stays as it is. An
-    address may also be that of a web page that names its feed, or begin with feed:, pcast: or itpc:. LINK is one of Apple
-    Podcasts, Podcast Index, AntennaPod, Overcast, Pocket Casts or subscribeonandroid.com. NUMBER, TITLE and address may
-    be as podcastfs search printed them last; a NUMBER above 10000 is Apple's.
+    Follows podcasts: each becomes a folder in Subscriptions/. Nothing changes where you follow one already. NUMBER and TITLE
+    are from the last podcastfs search; a NUMBER above 10000 is Apple's. FEED-URL may begin with feed:, pcast: or itpc:, or be a
+    web page that names its feed. LINK is one to Apple Podcasts, Podcast Index, AntennaPod, Overcast, Pocket Casts or
+    subscribeonandroid.com.
 
       --json   [{"name", "title", "feed_url", "error"}]
     """
@@ -19,7 +19,7 @@ enum SubscribeCommand: Command {
     var arguments = arguments
     let isJSON = arguments.takeFlag("--json")
     let words = try arguments.operands()
-    if words.isEmpty { throw UsageError("subscribe to which feed?") }
+    if words.isEmpty { throw UsageError("subscribe takes an address, a number or a title") }
     let session = try CatalogSession()
     defer { session.settle() }
     let found = LastSearch(in: session.places)
@@ -58,12 +58,13 @@ enum UnsubscribeCommand: Command {
   static let usage = """
     podcastfs unsubscribe NAME|FEED-URL…
 
-    NAME is the folder's in Subscriptions/, or the podcast's title. Downloads stay until the cache needs the room.
+    Stops following podcasts. NAME is the name of a folder in Subscriptions/, or a podcast's title. Downloads stay until the
+    cache needs the room.
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {
     let names = try arguments.operands()
-    if names.isEmpty { throw UsageError("unsubscribe from which podcast?") }
+    if names.isEmpty { throw UsageError("unsubscribe takes the name of a podcast") }
     let session = try CatalogSession()
     defer { session.settle() }
     return names.forEachReporting { name in

@@ -9,9 +9,9 @@ enum DesktopCommand: Command {
   static let usage = """
     podcastfs desktop install|remove
 
-    Adds entries for episodes to the menu of Thunar, or removes them: Thunar keeps its custom actions in a file of the
-    user's own. The menus, columns and emblems of Nautilus, Nemo and Caja, and the menu of Dolphin, come with podcastfs;
-    the first three need the package python3-nautilus, nemo-python or python3-caja.
+    Adds a menu for episodes to Thunar, or removes it: Thunar keeps its custom actions in a file of yours. The menus of
+    Nautilus, Nemo, Caja and Dolphin are installed with podcastfs. The first three need the package python3-nautilus,
+    nemo-python or python3-caja.
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {

@@ -39,7 +39,7 @@ package struct LiveDisplay {
   }
 
   /// As many entries as a terminal has rows for, a line that counts the others, and the footer.
-  static func screen(
+  package static func screen(
     _ columns: Int, _ rows: Int, footer: [String], _ entries: (_ columns: Int) -> [Entry]
   ) -> [(text: String, color: Style.Color?)] {
     // One column and one row less: a full one makes some terminals scroll.

@@ -3,15 +3,15 @@ internal import PodcastModel
 
 enum DoctorCommand: Command {
   static let name = "doctor"
-  static let summary = "find what is wrong on this machine, and the fix"
+  static let summary = "find problems, and how to fix them"
   static let usage = """
     podcastfs doctor [--json] [--quiet]
 
-    Checks what podcastfs needs: FUSE, libraries, directories, mounts, its daemon, the search service. Status 0 where
-    all is well, 1 where there is a problem.
+    Checks what podcastfs needs: FUSE, libraries, folders, mounts, the daemon, the search service. Shows a fix for each problem.
+    The status is 1 where there is one.
 
-      --json    [{"status", "message", "fix"}], status ok, note or problem
-      --quiet   problems only
+      --json   [{"status", "message", "fix"}]; status is ok, note or problem
+      --quiet  problems only
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {

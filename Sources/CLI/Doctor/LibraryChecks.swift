@@ -25,7 +25,7 @@ package enum LibraryChecks {
   }
 
   package static func sandbox(status: Int32, words: String) -> Finding {
-    let name = "sandbox of the parser of feeds"
+    let name = "feeds are parsed in a sandbox"
     guard status == 0 else {
       return .problem(
         "\(name): \(words)", fix: "use a Linux kernel with Landlock or seccomp (5.13 or later)")

@@ -12,11 +12,11 @@ package enum MountChecks {
       case .alive: Finding.fine("mounted on \(mount.mountPoint)")
       case .dead:
         Finding.problem(
-          "the mount on \(mount.mountPoint) is dead: its process has gone",
+          "the mount on \(mount.mountPoint) is dead: its process has died",
           fix: "podcastfs mount \(mount.mountPoint), or podcastfs unmount \(mount.mountPoint)")
       case .silent:
         Finding.problem(
-          "the mount on \(mount.mountPoint) does not answer: its process is held up or stopped",
+          "the mount on \(mount.mountPoint) does not answer: its process hangs or is stopped",
           fix: "podcastfs unmount --lazy \(mount.mountPoint), then podcastfs mount \(mount.mountPoint)")
       }
     }

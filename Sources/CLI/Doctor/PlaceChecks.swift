@@ -71,10 +71,10 @@ package enum PlaceChecks {
     case .sound:
       var status = stat()
       let size = stat(path, &status) == 0 ? Int64(status.st_size) : 0
-      return .fine("the catalogue has \(HumanText.size(size)) of \(HumanText.size(limit))")
+      return .fine("the catalogue uses \(HumanText.size(size)) of \(HumanText.size(limit))")
     case .otherVersion(let version):
       return .note(
-        "the catalogue is of version \(version), which this program does not read: it is set aside when it is next used"
+        "the catalogue is of version \(version), which this program cannot read: the next command sets it aside"
       )
     case .obstructed(let why):
       return problem(why, fix: "move that file away: the catalogue itself is in the others")
@@ -129,11 +129,13 @@ package enum PlaceChecks {
   private static let leastRoom: Int64 = 1 << 20
 
   private static func room(in path: String, least: Int64, without: String) -> Finding {
-    guard let left = DiskSpace.available(at: path) else { return .note("the room in \(path) is not known") }
+    guard let left = DiskSpace.available(at: path) else {
+      return .note("cannot tell how much room is in \(path)")
+    }
     let size = HumanText.size(left)
-    if left >= least { return .fine("\(size) are free in \(path)") }
+    if left >= least { return .fine("\(size) free in \(path)") }
     return .problem(
-      "only \(size) are free in \(path): \(without)",
+      "only \(size) free in \(path): \(without)",
       fix:
         "delete what is not needed on that disk, or make it larger; min_free says what the cache leaves free")
   }
@@ -142,7 +144,7 @@ package enum PlaceChecks {
   private static func daemon(_ path: String?, _ places: Places) -> Finding {
     guard let path else {
       return .problem(
-        "podcastfs-transferd is not installed", fix: "put it beside podcastfs, or into a directory of PATH")
+        "podcastfs-transferd is not installed", fix: "put it beside podcastfs, or in a directory of PATH")
     }
     let trial = places.runtime + "/doctor"
     Directories.removeTree(trial)
@@ -192,16 +194,17 @@ package enum PlaceChecks {
     }
     switch TransferStore.condition(in: state) {
     case .missing: break
-    case .sound: findings.append(.fine("the store of downloads is sound"))
+    case .sound: findings.append(.fine("the database of downloads is intact"))
     case .unreadable(let why):
-      let fix = "none is needed: the transfer daemon sets it aside and continues with what is in the cache"
-      findings.append(.problem("the store of downloads cannot be read: \(why)", fix: fix))
+      let fix = "none needed: the transfer daemon sets it aside and continues with what is in the cache"
+      findings.append(.problem("the database of downloads cannot be read: \(why)", fix: fix))
     }
     let damaged = TransferStore.damagedName(in: state)
     if Directories.exists(damaged) {
       findings.append(
         .note(
-          "a damaged store of downloads was set aside as \(damaged); the cache is searched for its downloads")
+          "the damaged database of downloads is now \(damaged); podcastfs looks for its downloads in the cache"
+        )
       )
     }
     return findings

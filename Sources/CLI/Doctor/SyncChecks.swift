@@ -31,7 +31,7 @@ enum SyncChecks {
       let catalog = try Catalog(places: places, settings: settings, http: http, feedReader: .program())
       defer { catalog.close() }
       guard let status = try SyncStatus(catalog, sync), status.last != nil || status.error != nil else {
-        return .note("nothing was synchronized with \(host) yet: podcastfs sync does so")
+        return .note("not synchronized with \(host) yet: run podcastfs sync")
       }
       if let error = status.error {
         return .problem(
@@ -41,7 +41,7 @@ enum SyncChecks {
       return .fine(
         "synchronized with \(host) at \(last), \(HumanText.count(status.pending, "change")) to upload")
     } catch {
-      return .problem("synchronization: \(error)", fix: "see podcastfs doctor's other lines")
+      return .problem("synchronization: \(error)", fix: "see the other lines of podcastfs doctor")
     }
   }
 

@@ -8,11 +8,10 @@ enum HelpCommand: Command {
   static let usage = """
     podcastfs help [COMMAND|options]
 
-    Lists the commands, explains one, or lists the options of a mount and of the configuration file.
+    Lists the commands, explains one, or explains the options of a mount and of the configuration file.
 
-      --manual PAGE        the manual page podcastfs(1), podcastfs.conf(5), podcastfs-transferd(8) or
-                           mount.podcastfs(8), by its name without the section, for man(1)
-      --completion SHELL   the completions for bash, zsh or fish
+      --manual PAGE        prints a manual page for man(1): podcastfs, podcastfs.conf, podcastfs-transferd or mount.podcastfs
+      --completion SHELL   prints the completions for bash, zsh or fish
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {
@@ -35,7 +34,7 @@ enum HelpCommand: Command {
     let operands = try arguments.operands()
     switch operands.count {
     case 0: StandardStreams.print(overview)
-    case 1: StandardStreams.print(try explanation(of: operands[0]))
+    case 1: Pager.show(try explanation(of: operands[0]))
     default: throw UsageError("help takes one command")
     }
     return 0
@@ -51,9 +50,7 @@ enum HelpCommand: Command {
     guard let command = CommandLineTool.commands.first(where: { $0.name == topic }) else {
       throw CommandLineTool.unknownCommand(topic)
     }
-    let text = CommandForm(command).text(columns: columns)
-    guard topic == MountCommand.name else { return text }
-    return text + "\n\nOptions for -o:\n" + options(OptionHelp.all.filter { $0.place != .fileOnly })
+    return CommandForm(command).text(columns: columns)
   }
 
   /// Of the terminal; longer lines are hard to read.
@@ -78,8 +75,8 @@ enum HelpCommand: Command {
       }
     }
     let rest =
-      "More: podcastfs help COMMAND, podcastfs help options. With --quiet a command says nothing where all goes well; "
-      + "--version tells the version."
+      "More: podcastfs help COMMAND, podcastfs help options. With --quiet, commands print only errors; --version prints "
+      + "the version."
     lines.append(ColumnText.wrapped(rest, columns))
     return lines.joined(separator: "\n")
   }

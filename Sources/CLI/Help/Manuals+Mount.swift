@@ -1,16 +1,16 @@
 /// What the manual page says of a mount, as the documentation does.
 extension Manuals {
   static let tree = [
-    ("Search/QUERY/PODCAST/DATE - EPISODE.mp3", "Searches: each is a directory of the podcasts found."),
+    ("Search/QUERY/PODCAST/DATE - EPISODE.mp3", "Searches: a folder for each podcast found."),
     ("Discover/CATEGORY/PODCAST/", "The offline directory by category, where it is installed."),
-    ("Subscriptions/PODCAST/", "The podcasts that are followed; refreshed on their own."),
+    ("Subscriptions/PODCAST/", "The podcasts that you follow; refreshed automatically."),
     ("Subscriptions/subscriptions.opml", "The list of them."),
     (
       "Search/QUERY/DATE - PODCAST - EPISODE.mp3",
       "Queries for episodes: is:unplayed newer:7d (podcastfs find)."
     ),
     ("Latest/", "The unplayed episodes of all subscriptions."),
-    ("Queue/", "What is played next, in order."),
+    ("Queue/", "The episodes to play next, in order."),
     ("Downloading/, Downloading/Paused/, Downloading/Failed/", "Downloads that are not complete."),
     ("Downloaded/PODCAST/", "Complete downloads only: safe offline."),
     (".podcastfs/status.json, events, log", "Open by name, and are not listed."),
@@ -28,7 +28,7 @@ extension Manuals {
     ),
     (
       "rm EPISODE",
-      "Stops or drops its download; in a podcast of Search/ hides it; in Latest/ marks it as played."
+      "Stops or drops its download. In Search/ hides it, in Latest/ also marks it as played."
     ),
     (
       "setfattr -n user.podcastfs.state -v downloading|paused|remote EPISODE",

@@ -36,7 +36,7 @@ enum Manuals {
     page.section("Exit status")
     page.paragraph("0: done. 1: it failed, and one line on standard error says why. 64: wrong usage.")
     page.section("Environment")
-    page.entry("PODCASTFS_SEARCH_URL", "The search service, in place of the configuration's.")
+    page.entry("PODCASTFS_SEARCH_URL", "The search service; replaces the configuration's.")
     page.entry("http_proxy, https_proxy, all_proxy, no_proxy", "As curl(1) has them.")
     page.entry("NO_COLOR", "No colours on terminals.")
     page.section("Files")
@@ -58,29 +58,29 @@ enum Manuals {
   private static var configuration: String {
     var page = ManualPage("podcastfs.conf", section: "5", summary: "configuration of podcastfs")
     page.section("Synopsis")
-    page.paragraph("$XDG_CONFIG_HOME/podcastfs/config, ~/.config/podcastfs/config where that is not set")
+    page.paragraph("$XDG_CONFIG_HOME/podcastfs/config, by default ~/.config/podcastfs/config")
     page.section("Description")
     page.paragraph(
       """
       A line is KEY = VALUE; a line that begins with # is a comment. Double quotes around a value keep blanks at its \
-      ends. What is given to a mount by -o holds over the file. Sizes are bytes, or a number with K, M, G or T for \
-      powers of 1024.
+      ends. Options of mount -o replace those of the file. Sizes are bytes, or a number with K, M, G or T for powers of \
+      1024.
       """)
     for option in OptionHelp.all where option.place != .mountOnly {
       page.entry(option.form, sentence(option))
     }
     page.section("Single feeds")
-    page.paragraph("Behind a line [feed \"URL\"] these keys are for that feed alone:")
+    page.paragraph("After a line [feed \"URL\"] these keys are for that feed alone:")
     for option in FeedSettings.options.map(\.help) { page.entry(option.form, sentence(option)) }
     page.section("All subscriptions")
     page.paragraph(
       """
-      Behind a line [subscriptions] the keys from auto_download on are rules for all subscriptions. Those of a feed's \
-      section hold over them, and those that are set on a subscription's folder over both.
+      After a line [subscriptions] the keys from auto_download on are rules for all subscriptions. Those of a feed's \
+      section replace them. Those that are set on a subscription's folder replace both.
       """)
     page.section("Synchronization")
     page.paragraph(
-      "Behind a line [sync \"URL\"] these keys are for the server that podcastfs synchronizes with:")
+      "After a line [sync \"URL\"] these keys are for the server that podcastfs synchronizes with:")
     for option in SyncSettings.options.map(\.help) { page.entry(option.form, sentence(option)) }
     page.section("Example")
     page.literal(
@@ -106,7 +106,7 @@ enum Manuals {
 
   private static var daemon: String {
     var page = ManualPage(
-      "podcastfs-transferd", section: "8", summary: "fetches episodes for the mounts of podcastfs")
+      "podcastfs-transferd", section: "8", summary: "downloads episodes for the mounts of podcastfs")
     let form = CommandForm(name: "podcastfs-transferd", summary: "", usage: ProgramTexts.transferd)
     page.section("Synopsis")
     page.literal(form.synopsis.joined(separator: "\n"))
@@ -125,8 +125,8 @@ enum Manuals {
     page.section("Description")
     page.paragraph(
       """
-      mount(8) calls it; podcastfs(1) has what is mounted. SOURCE is none or podcastfs; anything else is searched for \
-      first, a feed's address or an OPML file is subscribed to, and nothing is mounted where there is none.
+      mount(8) calls it; podcastfs(1) describes the mount. SOURCE is none, words to search for, a feed's address, or an \
+      OPML file to follow. Where nothing is found, nothing is mounted.
       """)
     page.section("Options")
     for option in OptionHelp.all where option.place != .fileOnly { page.entry(option.form, sentence(option)) }

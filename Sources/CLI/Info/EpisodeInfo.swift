@@ -45,7 +45,8 @@ struct EpisodeInfo {
         http: session.http, settings: session.settings, log: LogFile(session.places.logFile))
       let address = FeedCredentials.lent(by: entry.podcast.feedURL, to: url)
       let result = Waiting.result(within: patience) {
-        downloads.fetch(address, allowsPrivateHosts: entry.podcast.allowsPrivateHosts, completion: $0)
+        downloads.fetch(
+          address, allowsPrivateHosts: entry.podcast.allowsPrivateHosts, acceptsPages: false, completion: $0)
       }
       switch result {
       case .success(let fetched)?: bytes = fetched

@@ -10,18 +10,18 @@ enum InfoCommand: Command {
   static let usage = """
     podcastfs info [--json] PATH…
 
-    Shows what is known of an episode: its date and length, the state of its download, its links, notes and chapters. Of a
-    podcast: its description, its feed, how many episodes there are, and why its feed cannot be read. PATH is in a mount;
-    a podcast may also be given by the name of its folder, its title, or its feed's address.
+    Of an episode: date, length, state of the download, links, notes and chapters. Of a podcast: description, feed, number of
+    episodes, and why its feed cannot be read. PATH is in a mount; a podcast may also be named by its folder, title or feed's
+    address.
 
-      --json  an object for each PATH; podcastfs(1) and Documentation/Using.md have its members
+      --json  an object for each PATH; Using.md of the documentation lists its members
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {
     var arguments = arguments
     let isJSON = arguments.takeFlag("--json")
     let paths = try arguments.operands()
-    if paths.isEmpty { throw UsageError("info about which episode or podcast?") }
+    if paths.isEmpty { throw UsageError("info takes the path of an episode or a podcast") }
     let session = try CatalogSession()
     defer { session.settle() }
     var documents: [JSONValue] = []
@@ -52,7 +52,7 @@ enum InfoCommand: Command {
     if let row = try episode(at: path, session) {
       guard let episode = try session.catalog.episode(row),
         let podcast = try session.catalog.podcast(episode.podcastID)
-      else { throw CommandFailure("\(path): it is not known any more") }
+      else { throw CommandFailure("\(path): the catalogue no longer has it") }
       let info = try EpisodeInfo(EpisodeEntry(episode: episode, podcast: podcast), path, session)
       return (info.json, info.text)
     }
@@ -67,7 +67,7 @@ enum InfoCommand: Command {
     guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
     let node = NodeID(rawValue: UInt64(status.st_ino))
     guard try MountedEpisode(path: path).attribute("state") != nil, node.kind == .episode else {
-      throw CommandFailure("\(path): not an episode in a mount of podcastfs")
+      throw CommandFailure("\(path): not an episode in a podcastfs mount")
     }
     if let stranger = MountOwner.stranger(at: path, places: session.places) {
       throw CommandFailure("\(path): \(stranger)")

@@ -16,7 +16,7 @@ struct PodcastInfo {
 
   init(_ id: Int64, _ session: CatalogSession) throws {
     guard let podcast = try session.catalog.podcast(id) else {
-      throw CommandFailure("the podcast is not known any more")
+      throw CommandFailure("the catalogue no longer has the podcast")
     }
     self.podcast = podcast
     listed = try session.catalog.subscriptions().first { $0.podcast.id == id }

@@ -10,26 +10,19 @@ enum FindCommand: Command {
   static let usage = """
     podcastfs find [--json] [--play N] QUERY…
 
-    Shows the episodes that a query selects, without the network: their paths where a folder of a mount shows them, else
-    their dates, shows and titles. What was said is shown as grep does: path, time, text. Words are looked for in titles
-    and notes. Further words, as in the name of a directory under Search/:
+    Lists the episodes that a query selects, without the network: their paths, or podcast and title where no folder shows them.
+    transcript: shows each place as grep does. Plain words are searched in titles and notes. Other words:
 
-      is:STATE          unplayed, started, played, cached, kept, followed, queued; -is: for the opposite
-      newer:7d, older:2026-01-31
-                        when they were published: an age (12h, 7d, 3w, 2m, 1y) or a date
-      shorter:30m, longer:1h
-                        how long they are
-      show:TITLE, person:NAME, season:2
-                        quotation marks hold words together: show:"harbour lights"
-      transcript:WORD, transcript:"A PHRASE"
-                        what was said, in downloaded transcripts
-      sort:ORDER        newest, oldest, title, shortest
-      limit:N           1,000 at most
-
-      --json     [{"path", "mkdir", "show", "title", "published", "duration", "played", "position", "state",
-                   "hits": [{"start", "speaker", "text"}]}]; mkdir is the directory to make where no folder shows the
-                   episode, else null; hits only where transcript: was asked for
-      --play N   play the Nth line: with mpv, from the time that it shows, else with the desktop's player
+      is:STATE         unplayed, started, played, cached, kept, followed or queued; -is: excludes
+      newer:7d         or older:2026-01-31: an age (12h, 7d, 3w, 2m, 1y) or a date
+      longer:1h        or shorter:30m
+      show:TITLE       or person:NAME, season:2; show:"two words"
+      transcript:WORD  or transcript:"A PHRASE": said in a downloaded transcript
+      sort:ORDER       newest, oldest, title or shortest
+      limit:N          1,000 at most
+      --json           [{"path", "mkdir", "show", "title", "published", "duration", "played", "position", "state", "hits":
+                       [{"start", "speaker", "text"}]}]; mkdir is the folder to make where none shows it
+      --play N         plays the Nth line: mpv from its time, else the desktop's player
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {

@@ -10,8 +10,8 @@ enum NewCommand: Command {
   static let usage = """
     podcastfs new [--json]
 
-    Shows what is in Latest/: the unplayed episodes of all subscriptions, the newest first. A star marks those that the
-    command has not shown before.
+    Lists the unplayed episodes of your subscriptions, as Latest/ does, the newest first. * marks those that it has not listed
+    before.
 
       --json   [{"new", "path", "show", "title", "published", "duration", "played", "position", "state"}]
     """

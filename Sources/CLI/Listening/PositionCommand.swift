@@ -8,10 +8,10 @@ enum PositionCommand: Command {
   static let usage = """
     podcastfs position [--json] FILE [TIME]
 
-    Shows how far you have listened to an episode, or stores it. TIME is in seconds (751.2) or as a clock shows it
-    (12:31, 1:02:03); 0 forgets the position. A position near the end marks the episode as played.
+    Shows or sets the position in an episode. TIME is in seconds (751.2) or as a clock shows it (12:31, 1:02:03); 0 removes the
+    position. A position near the end marks the episode as played.
 
-      --json  {"position", "played", "last_played", "duration"}, with times in seconds and null for what is unknown
+      --json   {"position", "played", "last_played", "duration"}; times in seconds, null for what is unknown
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {

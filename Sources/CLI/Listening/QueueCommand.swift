@@ -11,9 +11,9 @@ enum QueueCommand: Command {
     podcastfs queue add|first|remove PATH…
     podcastfs queue clear
 
-    Shows the queue, as Queue/ of a mount does; appends episodes, puts them first, or takes them out. PATH is an episode of a
-    mount, or a directory or the name of a subscription: all episodes directly in it. What is in the queue is never evicted from the cache, the next
-    episodes are downloaded ahead (queue_ahead), and what is played leaves.
+    Lists the queue, as Queue/ does; appends episodes, puts them first, removes them, or removes all. PATH is an episode, or a
+    folder or the name of a subscription: all episodes directly in it. The cache never evicts what is queued. The next episodes are downloaded ahead
+    (queue_ahead). A played episode leaves the queue.
 
       --json   [{"place", "path", "show", "title", "published", "duration", "played", "position", "state"}]
     """

@@ -12,12 +12,11 @@ enum DemoCommand: Command {
     podcastfs demo [-f] [-o OPTIONS] [MOUNTPOINT]
     podcastfs demo -- COMMAND …
 
-    Serves a small catalogue of podcasts from this machine, as slowly as a network would, and mounts podcastfs
-    on MOUNTPOINT (~/Podcasts), which is made where it is missing. Every search finds in this catalogue only:
-    try "harbour". It has a catalogue and a cache of its own, which go with the mount: podcastfs unmount MOUNTPOINT.
-    While nothing else is mounted, the other commands work on the demonstration: podcastfs search harbour.
+    Mounts a small catalogue of podcasts that needs no network, on ~/Podcasts or MOUNTPOINT. Downloads are slow, to be watched.
+    Search for harbour. While nothing else is mounted, all commands work on the demonstration. podcastfs unmount removes all of
+    it.
 
-      -- COMMAND …  a command on the demonstration though something else is mounted too: demo -- status --watch
+      -- COMMAND …  runs a command on the demonstration while something else is mounted: demo -- status --watch
     """
 
   private static let backgroundFlag = "--background"
@@ -39,15 +38,21 @@ enum DemoCommand: Command {
     let operands = try arguments.operands()
     guard operands.count <= 1 else { throw UsageError("demo takes one mount point") }
     try MountRequest.prepareUser(options, mountPoint: nil)
-    if !isBackground, try DemoPlaces().areInUse { throw DemoPlaces.inUse }
     let mountPoint = try operands.first ?? MountPoint.usualPath()
+    if !isBackground, let other = try DemoPlaces().living() {
+      guard MountPoint.absolutePath(mountPoint) == other else {
+        throw CommandFailure("the demonstration is already mounted on \(other): podcastfs unmount \(other)")
+      }
+      StandardStreams.report("The demonstration is already mounted on \(mountPoint)")
+      return 0
+    }
     if !isBackground { try MountPoint.make(mountPoint) }
     if !staysInForeground && !isBackground {
       if let failure = try BackgroundProcess.start([name, backgroundFlag] + words) {
         throw CommandFailure(failure)
       }
-      StandardStreams.tell(
-        "The demonstration is mounted on \(mountPoint). Try: mkdir \(mountPoint)/Search/harbour")
+      StandardStreams.report("The demonstration is mounted on \(mountPoint). Try:")
+      StandardStreams.report("  mkdir \(mountPoint)/Search/harbour")
       return 0
     }
     let serve: (() -> Void) throws -> Int32 = { ready in try mount(on: mountPoint, options, ready) }
@@ -58,14 +63,10 @@ enum DemoCommand: Command {
     let places = try DemoPlaces()
     let lock = try places.begin()
     defer { places.end(lock) }
-    var request = try MountRequest(source: nil, mountPoint: mountPoint, options: options)
     let catalogue = try DemoCatalogue()
     defer { catalogue.stop() }
-    request.settings.searchURL = catalogue.searchURL
-    // Its episodes are old and short.
-    request.settings.latestDays = 0
-    request.settings.playedMargin = 3
     try places.configure(searchURL: catalogue.searchURL)
+    let request = try MountRequest(source: nil, mountPoint: mountPoint, options: options)
     return try MountProcess(request).run(ready: ready)
   }
 }

@@ -28,7 +28,7 @@ struct DemoPlaces {
     if MountServer.all(places: places).isEmpty || owners == [.demonstration] { demo.enter() }
   }
 
-  /// Gives the commands that enter them the demonstration's search service. Its episodes are old and short.
+  /// Gives the mount and the commands the demonstration's search service, and settings for its old and short episodes.
   func configure(searchURL: String) throws {
     let places = try Places()
     try Directories.create(String(places.configurationFile.dropLast("/config".count)))
@@ -55,8 +55,25 @@ struct DemoPlaces {
     return !lock.tryLock(.shared)
   }
 
-  static let inUse = CommandFailure(
-    "a demonstration is mounted already: podcastfs unmount its mount point first")
+  /// The mount point of the user's demonstration; nil where none is mounted, also where its process has just been killed.
+  /// - Throws: `CommandFailure` where a demonstration begins or ends and does not get done with it.
+  func living() throws -> String? {
+    var variables = Places.processEnvironment
+    for name in ["CONFIG", "DATA", "STATE", "CACHE"] {
+      variables["XDG_\(name)_HOME"] = "\(base)/\(name.lowercased())"
+    }
+    let places = try Places(environment: variables)
+    let deadline = MonotonicTime.after(Self.patience)
+    while areInUse {
+      let points = MountServer.mountPoints(places: places)
+      if let point = points.first(where: { MountProbe.look(at: $0) != .dead }) { return point }
+      if .now > deadline { throw Self.inUse }
+      usleep(Self.pace)
+    }
+    return nil
+  }
+
+  static let inUse = CommandFailure("another demonstration begins or ends: try again")
 
   /// Makes empty places and enters them.
   /// - Returns: the lock that keeps other demonstrations of the user away.

@@ -13,15 +13,12 @@ enum MountCommand: Command {
     podcastfs mount [-f] [-o OPTIONS] [MOUNTPOINT]
     mount -t podcastfs SOURCE MOUNTPOINT [-o OPTIONS]
 
-    Mounts the podcasts on an empty directory, ~/Podcasts where none is named (it is made where it is missing), and
-    returns when it can be listed.
+    Mounts podcasts on an empty folder, ~/Podcasts by default, which it makes where it is missing.
 
-      -f          stay in the foreground
-      -o OPTIONS  a comma-separated list: the keys of the configuration file, and those of mount(8);
-                  podcastfs help options explains them
+      -f          stays in the foreground
+      -o OPTIONS  options separated by commas; podcastfs help options lists them
 
-    SOURCE, for mount(8) and fstab(5): none or podcastfs; anything else is searched for first, a feed's address or
-    an OPML file is subscribed to.
+    SOURCE is for mount(8) and fstab(5): none, words to search for, a feed's address, or an OPML file to follow.
     """
 
   /// Marks the process that stays when the one that was called has ended.
@@ -64,7 +61,19 @@ enum MountCommand: Command {
     // The process that was called ends when the mount can be listed, or with the reason why not.
     let rest = [backgroundFlag] + options.flatMap { ["-o", $0] } + ["--", mountPoint]
     if let failure = try BackgroundProcess.start(words(source) + rest) { throw CommandFailure(failure) }
+    if source == nil { greet(mountPoint) }
     return 0
+  }
+
+  /// Says to a person where the podcasts are, and what to do next.
+  private static func greet(_ mountPoint: String) {
+    guard StandardStreams.outputIsTerminal else { return }
+    let names = (try? Directories.names(in: mountPoint + "/Subscriptions")) ?? []
+    let isNew = names.allSatisfy { $0 == "subscriptions.opml" }
+    StandardStreams.report("Podcasts are mounted on \(mountPoint). Next:")
+    for step in isNew ? ["search WORDS", "subscribe NUMBER"] : ["new", "status"] {
+      StandardStreams.report("  podcastfs \(step)")
+    }
   }
 
   private static func words(_ source: String?) -> [String] { source.map { [HelperCall.flag, $0] } ?? [name] }
@@ -102,7 +111,7 @@ enum MountCommand: Command {
     if MountChecks.canKeep, !Processes.isRunning("/proc/self/exe", in: process) {
       try server.handOver(places: places)
     }
-    let note = options.isEmpty ? "" : "; the options count when it is mounted again"
+    let note = options.isEmpty ? "" : "; the options take effect when it is mounted again"
     StandardStreams.report("podcastfs is already mounted on \(mountPoint)\(note)")
     return true
   }

@@ -25,7 +25,7 @@ enum MountUsers {
     let place = "another mount namespace (a container)"
     let owner = holder.map { "\(name(of: $0)) in \(place)" } ?? place
     return
-      "is unmounted here, but \(owner) has it still: process \(server.process ?? 0) serves it until that ends"
+      "is unmounted here, but \(owner) still uses it: process \(server.process ?? 0) serves it until then"
   }
 
   private static func name(of process: Int32) -> String {

@@ -8,14 +8,13 @@ internal import PosixKit
 /// `podcastfs open`: for desktop files and links.
 enum OpenCommand: Command {
   static let name = "open"
-  static let summary = "mount, follow a feed or list, show the folder"
+  static let summary = "mount, follow a feed or list, open the folder"
   static let worksOnMounts = false
   static let usage = """
     podcastfs open [FEED-URL|FILE.opml…]
 
-    For the desktop: mounts ~/Podcasts where it is not mounted, follows the podcasts at the addresses (also those that
-    begin with feed:, pcast: or itpc:) and in the lists, and shows the folder in the file manager. Where there is no
-    terminal, a notification shows the outcome.
+    For the desktop: mounts ~/Podcasts where it is not mounted, follows the podcasts of the addresses (also with feed:, pcast: or
+    itpc:) and lists, and opens the folder in the file manager. Without a terminal, a notification shows the outcome.
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {
@@ -34,7 +33,9 @@ enum OpenCommand: Command {
       do {
         if let file = file(operand) {
           let isWhole = try ImportCommand.run(ArgumentList(["--", file])) == 0
-          tell(isWhole ? "The podcasts of the list are followed" : "Some of the list could not be used", file)
+          tell(
+            isWhole ? "The podcasts of the list are followed" : "Some of the list could not be followed", file
+          )
         } else {
           if try follow(operand) { tell("The podcast is followed", "It is in \(mountPoint)/Subscriptions") }
         }

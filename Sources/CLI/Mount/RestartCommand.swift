@@ -11,10 +11,9 @@ enum RestartCommand: Command {
     podcastfs restart [MOUNTPOINT]
     podcastfs restart --all
 
-    Lets this version of the program serve the mount on MOUNTPOINT (~/Podcasts). Programs that use it notice nothing:
-    open files stay open, and reads that wait go on waiting.
+    Lets the installed version serve the mount on ~/Podcasts, or MOUNTPOINT. Programs that use it notice nothing.
 
-      --all   every mount of this user, or of everybody, as root; a mount that cannot be handed over stays as it is
+      --all   all your mounts; as root, those of all users. A mount that cannot be handed over stays as it is
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {
@@ -33,9 +32,9 @@ enum RestartCommand: Command {
     }
     if let stranger = MountOwner.stranger(at: path, places: places) { throw failure("it is \(stranger)") }
     guard let server = MountServer.find(path, places: places), server.process != nil else {
-      throw failure("its process has gone, or is of a version that cannot hand it over")
+      throw failure("its process has died, or its version cannot hand it over")
     }
-    guard MountChecks.canKeep else { throw failure("handing it over takes Linux 6.9") }
+    guard MountChecks.canKeep else { throw failure("that needs Linux 6.9 or later") }
     do { try server.handOver(places: places) } catch { throw failure("\(error)") }
     return 0
   }

@@ -5,14 +5,14 @@ internal import PosixKit
 
 enum UnmountCommand: Command {
   static let name = "unmount"
-  static let summary = "unmount; downloads go on"
+  static let summary = "unmount; downloads continue"
   static let worksOnMounts = false
   static let usage = """
     podcastfs unmount [--lazy] [MOUNTPOINT]
 
-    Unmounts ~/Podcasts, or MOUNTPOINT. Downloads go on. A mount that programs use stays, and the programs are named.
+    Unmounts ~/Podcasts, or MOUNTPOINT. Downloads continue. Where programs use the mount, it stays, and the command names them.
 
-      --lazy   unmount at once: programs that have something of it open keep that until they close it
+      --lazy   unmounts at once; programs keep what they have open until they close it
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {

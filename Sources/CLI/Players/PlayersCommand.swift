@@ -4,16 +4,16 @@ internal import PosixKit
 /// `podcastfs players`.
 enum PlayersCommand: Command {
   static let name = "players"
-  static let summary = "keep the positions of what media players play"
+  static let summary = "store the positions of media players"
   static let worksOnMounts = false
   static let usage = """
     podcastfs players
 
-    Stores how far media players are in episodes: all that can be controlled by the desktop (MPRIS), such as VLC,
-    Celluloid, Rhythmbox, Audacious, and mpv with mpv-mpris. A player that opens an episode resumes where you stopped.
-    Runs until the session ends, and sleeps while no episode plays.
+    Stores your position while a media player plays an episode, and resumes there when a player opens it again. It knows all
+    players that the desktop can control (MPRIS): VLC, Celluloid, Rhythmbox, Audacious, mpv with mpv-mpris. Runs until the
+    session ends. To start it at each login:
 
-    systemctl --user enable --now podcastfs-players has it run at each login.
+    systemctl --user enable --now podcastfs-players
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {

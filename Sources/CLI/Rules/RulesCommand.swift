@@ -8,25 +8,24 @@ internal import TransferProtocol
 
 enum RulesCommand: Command {
   static let name = "rules"
-  static let summary = "show and set what is downloaded by itself"
+  static let summary = "show and set what is downloaded automatically"
   static let usage = """
     podcastfs rules [--try] [--json] PODCAST [KEY=VALUE…]
 
-    Shows the rules of a subscription, sets some of them, and says what they want for each of its newest twenty episodes,
-    and why. An empty VALUE removes a rule. PODCAST is the folder's name or path, the podcast's title, or the feed's
-    address.
+    Shows or sets the rules of a subscription, and what they do with its newest twenty episodes, and why. KEY= removes a rule.
+    PODCAST is a folder, a title or a feed's address.
 
-      --try   sets nothing: says what would be
-      --json  {"name", "rules": {KEY: VALUE or null}, "configured": {KEY: VALUE or null}, "episodes": [{"title",
-              "published", "state", "decision", "reason"}]}
-      auto_download=N|Nd|all|0    the newest N, those of N days, all, or none
-      auto_order=newest|next      next: the N after the episode that was played last
-      include=WORDS               words and "phrases", one of which the title must have
-      exclude=WORDS               words and "phrases", none of which the title may have
-      min_duration=LENGTH         like 10m; max_duration is the opposite
-      kinds=KINDS                 of full, trailer, bonus
-      after_played=drop           or drop:2d, or keep
-      notify=1                    announces new episodes; 0 announces nothing of the podcast
+      auto_download=N     the newest N; Nd: those of N days; all; 0: none
+      auto_order=next     N counts from the episode played last; or newest
+      include=WORDS       the title must have one of these words or "phrases"
+      exclude=WORDS       the title must have none of them
+      min_duration=10m    leaves out shorter ones; max_duration: longer ones
+      kinds=KINDS         of full, trailer, bonus
+      after_played=drop   drops what was played; drop:2d: two days later; keep
+      notify=1            announces new episodes; 0: announces nothing
+      --try               sets nothing, shows what would happen
+      --json              {"name", "rules": {}, "configured": {}, "episodes": [{"title", "published", "state", "decision",
+                          "reason"}]}
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {
@@ -34,7 +33,7 @@ enum RulesCommand: Command {
     let isTrial = arguments.takeFlag("--try")
     let isJSON = arguments.takeFlag("--json")
     let operands = try arguments.operands()
-    guard let name = operands.first else { throw UsageError("rules of which podcast?") }
+    guard let name = operands.first else { throw UsageError("rules takes the name of a podcast") }
     let values = try operands.dropFirst().map(pair)
     let session = try CatalogSession()
     defer { session.settle() }
@@ -100,7 +99,7 @@ private struct RuleOutlook {
   /// - Parameter own: of the subscription, stored or not.
   init(_ podcast: Int64, _ own: SubscriptionRules, _ session: CatalogSession) throws {
     guard var ruled = try session.catalog.ruledPodcast(podcast, isForPeople: true) else {
-      throw CommandFailure("the podcast is followed no longer")
+      throw CommandFailure("the podcast is not followed any more")
     }
     let client = try TransferClient(places: session.places, settings: session.settings, isMount: false)
     defer { client.stop() }

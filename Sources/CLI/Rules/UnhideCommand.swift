@@ -7,13 +7,12 @@ enum UnhideCommand: Command {
   static let usage = """
     podcastfs unhide PODCAST…
 
-    Shows all episodes again that were removed from a subscription. PODCAST is the folder's name or path, the podcast's
-    title, or the feed's address.
+    Shows all episodes again that were removed from a subscription. PODCAST is a folder, a title or a feed's address.
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {
     let names = try arguments.operands()
-    if names.isEmpty { throw UsageError("unhide the episodes of which podcast?") }
+    if names.isEmpty { throw UsageError("unhide takes the name of a podcast") }
     let session = try CatalogSession()
     defer { session.settle() }
     return names.forEachReporting { name in

@@ -6,18 +6,18 @@ internal import Sync
 
 enum SyncCommand: Command {
   static let name = "sync"
-  static let summary = "synchronize with other devices by a gPodder or Nextcloud server"
+  static let summary = "synchronize with other devices through a gPodder or Nextcloud server"
   static let usage = """
     podcastfs sync [--full] [--dry-run] [--json] [--quiet]
     podcastfs sync login URL
 
-    Exchanges subscriptions, positions and played marks with the server of the configuration's [sync "URL"]. A mount does
-    so by itself. login asks a Nextcloud for a password of its own and writes the section.
+    Exchanges subscriptions, positions and played marks with the server in the [sync "URL"] section of the configuration. A mount
+    does so automatically. login gets an app password from a Nextcloud and writes the section.
 
-      --full      read all that the server has, not what is new
-      --dry-run   change nothing, here or there
-      --json      {"server", "kind", "dry_run", "full", "subscriptions_added": [], "subscriptions_removed": [],
-                   "episodes", "uploaded": {"subscriptions", "unsubscribed", "episodes"}, "awaited"}
+      --full     reads all that the server has, not only what is new
+      --dry-run  changes nothing, here or there
+      --json     {"server", "kind", "dry_run", "full", "subscriptions_added": [], "subscriptions_removed": [], "episodes",
+                 "uploaded": {"subscriptions", "unsubscribed", "episodes"}, "awaited"}
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {
@@ -30,12 +30,12 @@ enum SyncCommand: Command {
       guard words.count == 2, !isWhole, !isDry else { throw UsageError("sync login takes one address") }
       return try SyncLogin.run(words[1])
     }
-    guard words.isEmpty else { throw UsageError("sync takes no operands but login") }
+    guard words.isEmpty else { throw UsageError("sync takes no arguments but login") }
     let session = try CatalogSession()
     defer { session.settle() }
     guard let sync = session.settings.sync else {
       throw CommandFailure(
-        "no server to synchronize with: put [sync \"URL\"] into \(session.places.configurationFile), "
+        "no server to synchronize with: add [sync \"URL\"] to \(session.places.configurationFile), "
           + "or run podcastfs sync login URL")
     }
     let run = SyncRun(

@@ -9,16 +9,14 @@ enum GetCommand: Command {
   static let usage = """
     podcastfs get [--newest N] [--since AGE|DATE] [--queue] [--json] [--quiet] PATH…
 
-    Downloads episodes of a mount, or all episodes directly in a directory of it, the newest first: with progress
-    bars and totals on a terminal, else with a line for each that is complete, and one for each reason to wait. PATH may
-    also be the name of a subscription. Ends when all are complete. Where one fails the others go on, and the status is 1.
-    Covers and the like beside the episodes are skipped. Ctrl-C ends the command, not the downloads. On a terminal it
-    asks before it downloads more than 20.
+    Downloads episodes and waits for them. PATH is an episode, a folder (the episodes directly in it, the newest first), or the
+    name of a subscription. Where one fails the others continue, and the status is 1. Ctrl-C ends the command, not the
+    downloads. Above 20 episodes it asks first on a terminal.
 
-      --newest N    the newest N of each directory; of a directory of podcasts, of each podcast
-      --since WHEN  only those published since then: an age like 7d or a date like 2026-01-31
-      --queue       orders the downloads and ends at once
-      --json        [{"path", "state", "bytes_received", "bytes_total", "error"}], when it ends
+      --newest N    the newest N of each podcast
+      --since WHEN  published since then: an age like 7d, or a date like 2026-01-31
+      --queue       does not wait
+      --json        [{"path", "state", "bytes_received", "bytes_total", "error"}], at the end
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {

@@ -8,8 +8,8 @@ enum LimitCommand: Command {
   static let usage = """
     podcastfs limit [--json] [RATE]
 
-    Limits the rate of all background downloads together until the mount is unmounted: bytes per second, or a number with K, M
-    or G; 0 for no limit. Without RATE it shows the limit.
+    Shows or sets the rate that all background downloads share, until the mount is unmounted: bytes per second, or a number
+    with K, M or G. 0: no limit.
 
       --json  {"limit_rate", "paused"}
     """

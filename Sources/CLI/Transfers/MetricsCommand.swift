@@ -11,9 +11,9 @@ enum MetricsCommand: Command {
     podcastfs metrics [--json] [MOUNTPOINT]
 
     Prints what a mount counts and measures, as OpenMetrics text: requests of the kernel, bytes read, downloads, feeds, memory.
-    The same is in .podcastfs/metrics of the mount. Without MOUNTPOINT it is a mount of the user.
+    It prints the file .podcastfs/metrics of MOUNTPOINT, or of your mount.
 
-      --json  [{"name", "labels": {}, "value"}]
+      --json   [{"name", "labels": {}, "value"}]
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {
@@ -27,7 +27,7 @@ enum MetricsCommand: Command {
       text = String(decoding: try Directories.read("\(root)/.podcastfs/metrics"), as: UTF8.self)
     } catch {
       throw CommandFailure(
-        "\(root): \(MountTable.isOurs(root) ? "\(error.errno)" : "not a mount of podcastfs")")
+        "\(root): \(MountTable.isOurs(root) ? "\(error.errno)" : "not a podcastfs mount")")
     }
     StandardStreams.write(isJSON ? json(text).indentedText + "\n" : text)
     return 0

@@ -33,7 +33,7 @@ struct MountedEpisode {
     guard status.st_mode & S_IFMT == S_IFDIR else {
       let episode = MountedEpisode(path: path)
       guard try episode.attribute("state") != nil else {
-        throw CommandFailure("\(path): not an episode in a mount of podcastfs")
+        throw CommandFailure("\(path): not an episode in a podcastfs mount")
       }
       return [episode]
     }
@@ -48,7 +48,7 @@ struct MountedEpisode {
       let mount = MountPoint.absolutePath(path).flatMap(MountTable.mount(holding:))
       throw CommandFailure(
         mount?.isOurs == true
-          ? "\(path): there are no episodes in this directory" : "\(path): not in a mount of podcastfs")
+          ? "\(path): there are no episodes in this folder" : "\(path): not in a podcastfs mount")
     }
     return episodes
   }
@@ -137,7 +137,7 @@ struct MountedEpisode {
 
   func progress() throws -> ProgressLine {
     guard let text = try attribute("state"), let state = TransferState(rawValue: text) else {
-      throw CommandFailure("\(path): it has gone")
+      throw CommandFailure("\(path): it no longer exists")
     }
     func number(_ name: String) throws -> Int64? { try attribute(name).flatMap { Int64($0) } }
     var line = ProgressLine(

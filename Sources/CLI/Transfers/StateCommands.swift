@@ -9,8 +9,8 @@ enum PauseCommand: Command {
   static let usage = """
     podcastfs pause PATH…|--all
 
-    Pauses downloads: of episodes, of all that run or wait directly in a directory, or (--all) of all there are. What
-    has been downloaded is kept. PATH may also be the name of a subscription.
+    Pauses downloads, and keeps what has been downloaded. PATH is an episode, a folder or the name of a
+    subscription: all in it that run or wait. --all means all downloads.
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {
@@ -24,8 +24,8 @@ enum ResumeCommand: Command {
   static let usage = """
     podcastfs resume PATH…|--all
 
-    Resumes downloads that are paused or failed: of episodes, of all directly in a directory, the newest first, or
-    (--all) of all there are. PATH may also be the name of a subscription.
+    Resumes downloads that are paused or have failed. PATH is an episode, a folder or the name of a
+    subscription: all directly in it, the newest first. --all means all downloads.
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {
@@ -39,8 +39,8 @@ enum CancelCommand: Command {
   static let usage = """
     podcastfs cancel PATH…|--all
 
-    Drops downloads, and what has been downloaded of them: of episodes, of all directly in a directory, or (--all) of
-    all that are not complete. PATH may also be the name of a subscription.
+    Cancels downloads, and drops what has been downloaded. PATH is an episode, a folder or the name of a
+    subscription: all directly in it. --all means all that are not complete.
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {

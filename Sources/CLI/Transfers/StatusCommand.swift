@@ -10,10 +10,10 @@ enum StatusCommand: Command {
   static let usage = """
     podcastfs status [--json] [--watch]
 
-    Shows the downloads with progress, rate and time left, whether anything is mounted or not.
+    Shows all downloads with progress, rate and time left. It needs no mount.
 
+      --watch  continues until you interrupt it; with --json, a line for each change
       --json   the same as .podcastfs/status.json in a mount
-      --watch  continues until it is interrupted; with --json, a line for each change
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {
@@ -75,7 +75,7 @@ enum StatusCommand: Command {
         let json = StatusReport.json(statuses, version: podcastfsVersion, cacheLimit: cacheLimit)
         return printIfNew(options.watches ? json.compactText : json.indentedText)
       }
-      let list = TransferList(statuses, names)
+      let list = TransferList(statuses, folder: names.folder)
       if display != nil {
         display?.draw(footer: [list.summary]) { list.entries(columns: $0) }
       } else if Terminal.output.isTerminal {

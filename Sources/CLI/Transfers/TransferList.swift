@@ -1,28 +1,30 @@
-internal import TransferProtocol
+package import TransferProtocol
 
-struct TransferList {
+/// What `podcastfs status` shows.
+package struct TransferList {
   private let statuses: [TransferStatus]
-  private let names: KnownPodcasts
+  private let folder: (TransferStatus) -> String
 
-  init(_ statuses: [TransferStatus], _ names: KnownPodcasts) {
+  /// - Parameter folder: what a download's podcast is called.
+  package init(_ statuses: [TransferStatus], folder: @escaping (TransferStatus) -> String) {
     self.statuses = statuses
-    self.names = names
+    self.folder = folder
   }
 
-  /// Those that are neither merely remote nor wholly here.
+  /// Those that are neither remote nor complete.
   private var lines: [ProgressLine] {
     StatusReport.ordered(statuses).filter { $0.state != .cached }.map { status in
-      ProgressLine(status, show: names.folder(of: status))
+      ProgressLine(status, show: folder(status))
     }
   }
 
-  func entries(columns: Int) -> [LiveDisplay.Entry] {
+  package func entries(columns: Int) -> [LiveDisplay.Entry] {
     lines.map { .init($0.lines(columns: columns), $0.state == .failed ? .red : nil) }
   }
 
   var text: String { (lines.map(\.text) + [summary]).joined(separator: "\n") }
 
-  var summary: String {
+  package var summary: String {
     let cached = statuses.count { $0.state == .cached }
     let size = HumanText.size(statuses.reduce(0) { $0 + $1.received })
     let counts: [String] = [.downloading, .queued, .paused, .failed].compactMap { (state: TransferState) in

@@ -11,11 +11,12 @@ enum VerifyCommand: Command {
   static let usage = """
     podcastfs verify [--json] [--quiet] [PATH…]
 
-    Checks all downloads, or those of some episodes or of all directly in a directory of a mount, against the
-    checksums that were taken when they arrived. What is damaged is downloaded again. PATH may also be the name of a
-    subscription.
+    Checks all downloads against their checksums, or those of PATH: episodes or folders of a mount, or
+    the name of a subscription. What is damaged is downloaded
+    again.
 
-      --json  what was found, as JSON
+      --json   {"checked", "sound_bytes", "unsummed_bytes", "damaged": [{"key", "title", "show", "name", "ranges": [[from,
+               to]]}]}
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {
@@ -69,7 +70,7 @@ enum VerifyCommand: Command {
       try episode.attribute("state") != TransferState.remote.name
         || Int64(try episode.attribute("bytes_received") ?? "0") ?? 0 > 0
     }
-    return isHere ? nil : "nothing of it is downloaded"
+    return isHere ? nil : "not downloaded"
   }
 
   private static func isOf(_ path: String, _ episode: MountedEpisode) -> Bool {

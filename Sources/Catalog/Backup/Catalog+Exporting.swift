@@ -62,9 +62,9 @@ extension Catalog {
 /// The episodes of an export, in an order of their own: the same on each machine.
 private enum ExportedEpisodes {
   static func all(kept: Set<MediaKey>, in database: Database) throws -> [StateFile.Episode] {
-    let queue = Dictionary(
-      try QueueRows.all(in: database).enumerated().map { ($0.element.episode, $0.offset + 1) },
-      uniquingKeysWith: { first, _ in first })
+    let awaited = try AwaitedReport.all(in: database)
+    let places = try ImportedQueue.places(awaited, in: database)
+    let queue = try QueueRows.all(in: database).map(\.episode)
     let orders = Set(try database.all("SELECT episode_id FROM keep_order") { $0.int64(0) })
     let held = try EpisodeRow.entries(forKeys: Array(kept), in: database).map(\.episode.id)
     let marked = try database.all(
@@ -73,7 +73,7 @@ private enum ExportedEpisodes {
     var feeds: [Int64: WebAddress] = [:]
     var episodes: [StateFile.Episode] = []
     for episode in try EpisodeRow.episodes(
-      Array(Set(marked).union(orders).union(held).union(queue.keys)), in: database)
+      Array(Set(marked).union(orders).union(held).union(queue)), in: database)
     {
       let feed = try feeds[episode.podcastID] ?? FeedRecord.load(episode.podcastID, in: database)?.feedURL
       feeds[episode.podcastID] = feed
@@ -82,9 +82,9 @@ private enum ExportedEpisodes {
         StateFile.Episode(
           podcast: feed, address: episode.enclosureURL, guid: episode.guid, listening: episode.listening,
           isHidden: episode.hidden, isKept: kept.contains(episode.mediaKey) || orders.contains(episode.id),
-          queuePlace: queue[episode.id] ?? 0))
+          queuePlace: places[.episode(episode.id)] ?? 0))
     }
-    episodes += try AwaitedReport.all(in: database).map(\.exported)
+    episodes += awaited.map { $0.exported(queuePlace: places[.awaited($0.podcast, $0.address)] ?? 0) }
     return episodes.sorted {
       ($0.podcast.forRequest, $0.address.forRequest) < ($1.podcast.forRequest, $1.address.forRequest)
     }
@@ -92,10 +92,10 @@ private enum ExportedEpisodes {
 }
 
 extension AwaitedReport {
-  fileprivate var exported: StateFile.Episode {
+  fileprivate func exported(queuePlace: Int) -> StateFile.Episode {
     var listening = ListeningState()
     if let state {
-      listening = state.listening(duration: nil, margin: 0, time: time).with(lastPlayed: lastPlayed)
+      listening = state.listening(duration: nil, margin: Self.margin, time: time).with(lastPlayed: lastPlayed)
     }
     return StateFile.Episode(
       podcast: podcast, address: address, guid: guid, listening: listening, isHidden: isHidden,

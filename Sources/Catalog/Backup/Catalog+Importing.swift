@@ -34,13 +34,18 @@ package struct OPMLImport: Hashable, Sendable {
 
 extension Catalog {
   /// Subscribes to all feeds of a list or a backup, and takes what it says of their episodes; removes nothing. Feeds are not
-  /// fetched: the scheduler does. A list may be a stranger's: none of its feeds may be on a private network until the
-  /// user has typed its address.
-  /// - Parameter isDry: changes nothing, and tells what would come of it.
+  /// fetched: the scheduler does. A list may be a stranger's: its feeds may not be on a private network until the user
+  /// has typed their addresses. A backup is the user's own.
+  /// - Parameters:
+  ///   - isDry: changes nothing, and tells what would come of it.
+  ///   - isOwn: podcastfs wrote the list for this user.
   /// - Returns: for a link file only its address.
   /// - Throws: EINVAL where it is none of these.
-  package func importOPML(_ bytes: [UInt8], isDry: Bool) throws(CatalogError) -> OPMLImport {
-    let list = try list(bytes)
+  package func importOPML(
+    _ bytes: [UInt8], isDry: Bool = false, isOwn: Bool = false
+  ) throws(CatalogError) -> OPMLImport {
+    var list = try list(bytes)
+    if isOwn { list.isBackup = true }
     if let link = list.link {
       if SubscriptionAddress.typed(link).isEmpty {
         throw CatalogError(.EINVAL, "the link leads to no web address")
@@ -51,8 +56,8 @@ extension Catalog {
     }
     let told = Monitor<OPMLImport?>(nil)
     do {
-      return try store.change { database, changes in
-        var importing = Importing(list, now: store.now, database)
+      return try store.change { [list, now = store.now] database, changes in
+        var importing = Importing(list, now: now, database)
         try importing.run()
         changes += importing.changes
         if isDry {
@@ -66,10 +71,6 @@ extension Catalog {
       if let result = told.withLock({ $0 }) { return result }
       throw error
     }
-  }
-
-  package func importOPML(_ bytes: [UInt8]) throws(CatalogError) -> OPMLImport {
-    try importOPML(bytes, isDry: false)
   }
 
   /// The addresses of the feeds in a list, whether they are followed or not.
@@ -140,7 +141,7 @@ private struct Importing {
 
   private mutating func follow(_ feed: OPMLDocument.Feed) throws {
     let podcast = try PodcastRecord.recordNamed(
-      feed.url, title: feed.title, mayBePrivate: false, in: database)
+      feed.url, title: feed.title, mayBePrivate: list.isBackup, in: database)
     podcasts[FeedKey.text(feed.url)] = podcast
     if try SubscriptionRows.isSubscribed(podcast, in: database) {
       result.known += 1

@@ -252,7 +252,7 @@ extension Catalog {
   package func episodes(
     selectedBy query: EpisodeQuery, downloads: [EpisodeQuery.State: Set<Int64>] = [:], limit: Int
   ) throws(CatalogError) -> [Episode] {
-    texts.fillBriefly()
+    if !query.words.isEmpty { texts.fillBriefly() }
     let heard = try heard(query)
     return try store.read { [now = store.now] database in
       try EpisodeSelection(

@@ -215,7 +215,7 @@ extension FeedFailure {
   /// Of an address in a private network that nobody has typed.
   var withPrivateAdvice: FeedFailure {
     var failure = self
-    failure.error.message += ": to follow it all the same, type podcastfs subscribe with its address"
+    failure.error.message += ": podcastfs subscribe ADDRESS follows it anyway"
     return failure
   }
 }

@@ -87,6 +87,9 @@ extension FeedRefresh {
   func take(_ document: FetchedFeed, _ answer: FeedAnswer) throws -> Result {
     let head = answer.head
     if let refusal = try state.refusal(of: document, head, store) { throw refusal }
+    if hadNone, let listed = try join(head.permanentLocation) {
+      throw CatalogError.alreadyFollowed(listed.name)
+    }
     // What is missing of a feed that broke off says nothing: it has not been withdrawn.
     let isCut = answer.cut != nil
     if let cut = answer.cut, state.failures == 0 {
@@ -126,6 +129,15 @@ extension FeedRefresh {
       }
       throw error
     }
+  }
+
+  private func join(_ redirected: WebAddress?) throws -> ListedPodcast? {
+    let listed = try store.change(.refresh) { database, changes in
+      guard try SubscriptionRows.isSubscribed(id, in: database) else { return nil as ListedPodcast? }
+      return try FeedRecord.join(id, redirected: redirected, in: database, &changes)
+    }
+    if listed != nil { try Forgetting.finish(store) }
+    return listed
   }
 
   /// Loads the podcast's records, and saves each once.

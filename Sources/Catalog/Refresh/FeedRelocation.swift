@@ -1,5 +1,6 @@
 internal import FeedKit
 internal import PodcastModel
+internal import PosixKit
 internal import SQLiteKit
 
 /// A feed that says it has moved, by permanent redirects or by `itunes:new-feed-url`. Many say so by mistake
@@ -111,6 +112,36 @@ extension FeedRecord {
     try state.podcast.save(replacing: old, in: database)
   }
 
+  /// Takes a subscription whose feed has never come for the one that its address leads to for good: a list or another
+  /// device may have the old address of a feed.
+  /// - Returns: the subscription that it is; nil where the address leads to none.
+  static func join(
+    _ podcast: Int64, redirected: WebAddress?, in database: Database, _ changes: inout [CatalogChange]
+  ) throws -> ListedPodcast? {
+    guard let redirected, let feed = try FeedRecord.load(podcast, in: database),
+      let listed = try ListedRow.subscription(at: redirected, in: database), listed.podcast.id != podcast
+    else { return nil }
+    try forget(podcast, for: listed.podcast.id, in: database, &changes)
+    try database.run(
+      "INSERT OR REPLACE INTO former_address (feed_key, podcast_id) VALUES (?, ?)",
+      FeedKey.text(feed.feedURL),
+      listed.podcast.id)
+    changes += try AwaitedReport.apply(toPodcast: listed.podcast.id, now: wallClockSeconds(), in: database)
+    return listed
+  }
+
+  /// Forgets a podcast that is another one; searches then show that one in its place.
+  private static func forget(
+    _ other: Int64, for podcast: Int64, in database: Database, _ changes: inout [CatalogChange]
+  ) throws {
+    let searches = try database.all("SELECT search_id FROM result WHERE podcast_id = ?", other) {
+      $0.int64(0)
+    }
+    try database.run("UPDATE OR IGNORE result SET podcast_id = ? WHERE podcast_id = ?", podcast, other)
+    try Forgetting.hide(other, in: database, &changes)
+    changes += searches.map { .results(search: $0) }
+  }
+
   /// Changes the feed's address. Another podcast at that address is forgotten where nobody follows it; searches then show
   /// this one in its place.
   /// - Returns: false where the other podcast is followed: both stay as they are.
@@ -119,12 +150,7 @@ extension FeedRecord {
   ) throws -> Bool {
     if try isWhereAFollowedOneIs(address, in: database) { return false }
     if let other = try PodcastRecord.other(than: podcast, at: address, in: database) {
-      let searches = try database.all("SELECT search_id FROM result WHERE podcast_id = ?", other) {
-        $0.int64(0)
-      }
-      try database.run("UPDATE OR IGNORE result SET podcast_id = ? WHERE podcast_id = ?", podcast, other)
-      try Forgetting.hide(other, in: database, &changes)
-      changes += searches.map { .results(search: $0) }
+      try Self.forget(other, for: podcast, in: database, &changes)
     }
     (movedTo, movedSince, isAnnounced) = (nil, nil, false)
     try FormerAddresses.moved(podcast, from: feedURL, to: address, in: database)

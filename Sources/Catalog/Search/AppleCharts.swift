@@ -68,7 +68,7 @@ extension Catalog {
     }
     let missing = numbers.filter { known[$0] == nil }
     var source = Self.directoryName
-    var mayBePrivate = false
+    var mayBePrivate = apple.isOnPrivateHost
     if !missing.isEmpty {
       let address = apple.address(ofLookup: Array(missing.prefix(200)), country: country)
       let response = try askApple(address, for: task)

@@ -18,6 +18,11 @@ struct AppleSearch: Sendable {
     isNamedByUser = settings.searchURL != nil
   }
 
+  /// The user's own service is on a private network: so may be the feeds that others name.
+  var isOnPrivateHost: Bool {
+    isNamedByUser && WebAddress(address).host.map(PrivateHostName.isPrivate) == true
+  }
+
   /// Where a query is asked: words, or a podcast's number at Apple.
   func address(asking query: SearchQuery, limit: Int, country: String) -> WebAddress {
     guard let number = query.appleID else {

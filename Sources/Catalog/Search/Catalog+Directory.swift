@@ -22,12 +22,18 @@ extension Catalog {
           try directory.search(query, limit: limit)
         }
       if found.isEmpty, !isNamed { return nil }
-      return SearchAnswer(source: Self.directoryName, found: found.map(FoundPodcast.init))
+      return directoryAnswer(found)
     } catch {
       if isNamed { throw CatalogError(error.errno == .ENOENT ? .EINVAL : error.errno, error.message) }
       log.write("\(error)")
       return nil
     }
+  }
+
+  /// The directory is a stranger's: its feeds are on a private network only where the search service is on one, too.
+  func directoryAnswer(_ found: [DirectoryEntry]) -> SearchAnswer {
+    SearchAnswer(
+      source: Self.directoryName, found: found.map(FoundPodcast.init), mayBePrivate: apple.isOnPrivateHost)
   }
 
   /// The podcast with a number at Podcast Index, which only the directory knows.
@@ -37,7 +43,7 @@ extension Catalog {
       guard let entry else {
         throw DirectoryError(.ENOENT, "the offline directory has no podcast of that number")
       }
-      return SearchAnswer(source: Self.directoryName, found: [FoundPodcast(entry)])
+      return directoryAnswer([entry])
     } catch {
       throw CatalogError(error.errno, error.message)
     }

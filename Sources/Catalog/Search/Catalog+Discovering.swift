@@ -69,8 +69,7 @@ extension Catalog {
     } catch {
       throw CatalogError(error.errno, error.message)
     }
-    let answer = MergedAnswer(
-      [SearchAnswer(source: Self.directoryName, found: found.map(FoundPodcast.init))], limit: found.count)
+    let answer = MergedAnswer([directoryAnswer(found)], limit: found.count)
     try store.change { database, changes in
       _ = try SearchRows.record(search.name, answer, replacing: id, now: made, in: database)
       changes.append(.results(search: id))

@@ -37,7 +37,8 @@ struct SubscriptionCopy: Sendable {
   func restore(into catalog: Catalog) -> String? {
     guard access(path, F_OK) == 0 else { return nil }
     do {
-      let list = try catalog.importOPML(try Directories.read(path, limit: OPMLDocument.byteLimit))
+      let list = try catalog.importOPML(
+        try Directories.read(path, limit: OPMLDocument.byteLimit), isOwn: true)
       return list.added == 0 ? nil : "\(list.added) subscriptions came back from \(path)"
     } catch {
       rename(path, path + ".unread")

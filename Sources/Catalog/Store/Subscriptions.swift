@@ -172,7 +172,7 @@ extension Catalog {
   /// - Throws: EINVAL for no address, EEXIST where another subscription has it.
   package func setFeedURL(_ address: String, ofSubscription id: Int64) throws(CatalogError) {
     guard let url = SubscriptionAddress.normalized(address) else {
-      throw CatalogError(.EINVAL, "no address of a feed")
+      throw CatalogError(.EINVAL, "not a feed address")
     }
     try store.change { database, changes in
       guard let listed = try ListedRow.subscription(id, in: database) else {

@@ -26,7 +26,7 @@ struct AwaitedReport {
   /// Rows. A server that tells of more than these loses the oldest.
   private static let most = 200_000
   /// Seconds before the end that count as the end.
-  private static let margin = Settings().playedMargin
+  static let margin = Settings().playedMargin
 }
 
 extension AwaitedReport {
@@ -39,7 +39,9 @@ extension AwaitedReport {
   init(_ episode: ImportedEpisode) {
     self.init(
       podcast: episode.podcast, address: episode.address, guid: episode.guid, state: episode.state,
-      time: episode.time, lastPlayed: episode.time > 0 ? episode.lastPlayed : 0, isKept: episode.isKept,
+      // A backup that does not say when is of some time before.
+      time: max(episode.time, 1), lastPlayed: episode.time > 0 ? episode.lastPlayed : 0,
+      isKept: episode.isKept,
       isHidden: episode.isHidden, queuePlace: episode.queuePlace)
   }
 
@@ -58,6 +60,8 @@ extension AwaitedReport {
       case 0: .unplayed
       case 1: .played
       case 2: .position(row.int64(Column.position), of: row.int64IfPresent(Column.length))
+      case 3: .exactly(position: row.int64(Column.position), isPlayed: false)
+      case 4: .exactly(position: row.int64(Column.position), isPlayed: true)
       default: nil
       }
     report.lastPlayed = row.int64IfPresent(Column.lastPlayed)
@@ -79,6 +83,7 @@ extension AwaitedReport {
       case .unplayed: (0, nil, nil)
       case .played: (1, nil, nil)
       case .position(let position, let length): (2, position, length)
+      case .exactly(let position, let isPlayed): (isPlayed ? 4 : 3, position, nil)
       }
     let names = Column.allCases.map(\.name)
     let changes = names.dropFirst(2).map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
@@ -136,7 +141,6 @@ extension AwaitedReport {
     guard let episode = try SyncRows(database).episodes([id]).first else { return [] }
     var hasChanged = false
     if let state, episode.listening.changed.map({ $0 < time }) ?? true {
-      // A backup that does not say when is of some time before.
       let listening = state.listening(
         duration: episode.duration, margin: Self.margin, time: min(max(time, 1), now)
       ).with(lastPlayed: lastPlayed)
@@ -148,7 +152,7 @@ extension AwaitedReport {
     }
     if isKept {
       try database.run("INSERT OR IGNORE INTO keep_order (episode_id) VALUES (?)", id)
-      hasChanged = true
+      hasChanged = hasChanged || database.changedRows > 0
     }
     if isHidden, try EpisodeMarks.setHidden(true, id, in: database) { hasChanged = true }
     let isQueued = try queuePlace > 0 && ImportedQueue.insert(id, at: queuePlace, in: database)

@@ -130,10 +130,11 @@ extension SyncRows {
   }
 
   /// Follows the feed at an address that another device follows.
+  /// - Parameter mayBePrivate: the server that told it is on a private network itself.
   /// - Returns: false where the address is none that can be followed.
-  package mutating func follow(_ url: WebAddress) throws -> Bool {
+  package mutating func follow(_ url: WebAddress, mayBePrivate: Bool) throws -> Bool {
     guard let address = SubscriptionAddress.normalized(url.forRequest) else { return false }
-    let podcast = try PodcastRecord.recordNamed(address, title: nil, mayBePrivate: false, in: database)
+    let podcast = try PodcastRecord.recordNamed(address, title: nil, mayBePrivate: mayBePrivate, in: database)
     if try SubscriptionRows.isSubscribed(podcast, in: database) { return true }
     let listed = try SubscriptionRows.subscribe(podcast, as: nil, or: nil, in: database)
     changes.append(.subscription(listed.id, podcast: podcast))

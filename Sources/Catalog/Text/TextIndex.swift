@@ -123,14 +123,11 @@ final class TextIndex: Sendable {
     if count > 0 { try store.change(.refresh, waitsForDisk: false) { _, changes in changes.append(.texts) } }
   }
 
-  /// Pieces before a search, in a process that does not refresh by itself: some tenths of a second. A count, so that the
-  /// same search finds the same on a busy machine.
+  /// Pieces before a search: some tenths of a second. A count, so that the same search finds the same on a busy machine.
   private static let piecesOfSearch = 4
 
-  /// Puts a little into it, where this process does not fill it anyway.
-  func fillBriefly() {
-    if !state.withLock({ $0.isFilledHere }) { try? fill(pieces: Self.piecesOfSearch) }
-  }
+  /// Puts a little into it before a search: what has just come is found at once.
+  func fillBriefly() { try? fill(pieces: Self.piecesOfSearch) }
 
   private func next() throws(CatalogError) -> Int64? {
     try store.read { database in

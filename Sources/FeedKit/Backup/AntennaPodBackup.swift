@@ -11,12 +11,13 @@ struct AntennaPodBackup {
   var document: OPMLDocument {
     get throws {
       var document = OPMLDocument(title: "AntennaPod")
+      document.isBackup = true
       var feeds: [Int64: WebAddress] = [:]
       for feed in try tables.rows("Feeds", Feed.columns, Feed.init) {
         // Of versions before `state` was there, all are followed.
         if feed.state != 0 { continue }
         guard let url = WebAddress(feed: feed.url, user: feed.user, password: feed.password) else {
-          document.warnings.append("“\(feed.title ?? "a podcast")” is no feed of the web")
+          document.refuse(feed.title, at: feed.url)
           continue
         }
         feeds[feed.id] = url

@@ -11,18 +11,19 @@ struct GPodderBackup {
   var document: OPMLDocument {
     get throws {
       var document = OPMLDocument(title: "gPodder")
+      document.isBackup = true
       var feeds: [Int64: WebAddress] = [:]
       let podcasts = try tables.rows("podcast", ["id", "title", "url", "auth_username", "auth_password"]) {
         row in
         (
-          id: row.int64(0), title: row.stringIfPresent(1),
+          id: row.int64(0), title: row.stringIfPresent(1), address: row.stringIfPresent(2),
           url: WebAddress(
             feed: row.stringIfPresent(2), user: row.stringIfPresent(3), password: row.stringIfPresent(4))
         )
       }
       for podcast in podcasts {
         guard let url = podcast.url else {
-          document.warnings.append("“\(podcast.title ?? "a podcast")” is no feed of the web")
+          document.refuse(podcast.title, at: podcast.address)
           continue
         }
         feeds[podcast.id] = url

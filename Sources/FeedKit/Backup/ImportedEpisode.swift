@@ -63,6 +63,7 @@ extension ImportedEpisode: FieldCoded {
       case .unplayed: (1, 0, nil)
       case .played: (2, 0, nil)
       case .position(let position, let length): (3, position, length)
+      case .exactly(let position, let isPlayed): (isPlayed ? 5 : 4, position, nil)
       }
     try fields.code(&kind, &position, &length)
     switch kind {
@@ -70,6 +71,7 @@ extension ImportedEpisode: FieldCoded {
     case 1: state = .unplayed
     case 2: state = .played
     case 3: state = .position(position, of: length)
+    case 4, 5: state = .exactly(position: position, isPlayed: kind == 5)
     default: throw .malformed
     }
   }

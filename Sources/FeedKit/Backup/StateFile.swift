@@ -81,10 +81,10 @@ package struct StateFile: Sendable {
         ForeignDocument(backup: "it is of version \(version) of podcastfs's state, which is unknown"))
     }
     var document = OPMLDocument(title: "podcastfs")
+    document.isBackup = true
     for entry in value["subscriptions"]?.elements ?? [] {
       guard let address = entry["feed_url"]?.text, let url = SubscriptionAddress.normalized(address) else {
-        document.warnings.append("“\(entry["title"]?.text ?? "a subscription")” has no address")
-        document.refusals += 1
+        document.refuse(entry["title"]?.text, at: entry["feed_url"]?.text)
         continue
       }
       var feed = OPMLDocument.Feed(url: url, title: entry["title"]?.text, name: entry["name"]?.text)
@@ -103,10 +103,11 @@ package struct StateFile: Sendable {
     var episode = ImportedEpisode(
       podcast: WebAddress(podcast), address: WebAddress(address), guid: value["guid"]?.text)
     let changed = value["changed"]?.text.flatMap { DateText.seconds($0) }
-    if value["played"]?.flag == true {
+    let isPlayed = value["played"]?.flag == true
+    if let position = value["position"]?.milliseconds, position > 0 {
+      episode.state = .exactly(position: position, isPlayed: isPlayed)
+    } else if isPlayed {
       episode.state = .played
-    } else if let position = value["position"]?.milliseconds, position > 0 {
-      episode.state = .position(position, of: nil)
     } else if changed != nil {
       episode.state = .unplayed
     }

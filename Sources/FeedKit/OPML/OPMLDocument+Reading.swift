@@ -127,7 +127,7 @@ extension OPMLBuilder.State {
       let entry = FeedText.oneLine(String(line))
       if entry.isEmpty || entry.hasPrefix("#") { continue }
       guard let url = SubscriptionAddress.normalized(entry) else {
-        warnings.add("“\(entry.prefix(80))” is no address of a feed")
+        warnings.add("“\(entry.prefix(80))” is not a feed address")
         continue
       }
       add(OPMLDocument.Feed(url: url))

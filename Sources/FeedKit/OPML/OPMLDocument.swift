@@ -14,6 +14,8 @@ package struct OPMLDocument: Hashable, Sendable {
   package var episodes: [ImportedEpisode] = []
   /// The searches of a backup of podcastfs.
   package var searches: [String] = []
+  /// It is a backup of podcastfs or of another program: strangers do not hand those on, as they do lists.
+  package var isBackup = false
   /// The address that a link file holds, of a feed or a web page; nil for a list.
   package var link: String?
 
@@ -39,6 +41,18 @@ package struct OPMLDocument: Hashable, Sendable {
       self.name = name
       self.htmlURL = htmlURL
     }
+  }
+
+  /// Names an entry of a backup that cannot be followed, and why.
+  mutating func refuse(_ title: String?, at address: String?) {
+    let reason =
+      switch address {
+      case nil, "": "has no address"
+      case let address? where address.hasPrefix("antennapod_local:"): "is a folder of the phone"
+      default: "has an address that is neither http nor https"
+      }
+    warnings.append("“\(FeedText.oneLine(title ?? "a podcast"))” \(reason)")
+    refusals += 1
   }
 
   /// OPML 2.0 in UTF-8, an outline a feed, without folders.
@@ -78,6 +92,7 @@ extension OPMLDocument: FieldCoded {
   package mutating func code(_ fields: inout BinaryFields) throws(BinaryError) {
     try fields.code(&title, &feeds, &warnings)
     try fields.code(&refusals, &episodes, &searches)
+    try fields.code(&isBackup)
     try fields.code(&link)
   }
 }

@@ -109,7 +109,7 @@ struct XMLRepairs {
 
   /// One line for each kind.
   var warnings: [String] {
-    changes.lines + (ending == .whole ? [] : ["the document breaks off: what came whole is read"])
+    changes.lines + (ending == .whole ? [] : ["the document breaks off: its complete part is read"])
   }
 }
 

@@ -4,8 +4,11 @@ package struct ListeningReport: Hashable, Sendable {
     /// Neither begun nor played.
     case unplayed
     case played
-    /// Both in milliseconds; the episode's length is nil where it does not say one.
+    /// Both in milliseconds; the episode's length is nil where it does not say one. Near the end it means played.
     case position(Int64, of: Int64?)
+    /// As podcastfs itself has it, whatever the length is: in milliseconds, above 0. A played episode that was begun again
+    /// has both.
+    case exactly(position: Int64, isPlayed: Bool)
   }
 
   /// The podcast's feed.
@@ -43,7 +46,8 @@ extension ListeningReport.State {
   fileprivate var rank: Int64 {
     switch self {
     case .unplayed: 0
-    case .position(let milliseconds, _): 1 + milliseconds
+    case .position(let milliseconds, _), .exactly(let milliseconds, false): 1 + milliseconds
+    case .exactly(let milliseconds, true): .max / 2 + milliseconds / 2
     case .played: .max
     }
   }
@@ -61,6 +65,8 @@ extension ListeningReport.State {
     case .position(let milliseconds, let length):
       let length = length.map { Int($0 / 1000) } ?? duration
       state.setPosition(milliseconds, duration: length, margin: margin, now: time)
+    case .exactly(let position, let isPlayed):
+      state = ListeningState(position: position, isPlayed: isPlayed, lastPlayed: time, changed: time)
     }
     return state
   }

@@ -27,15 +27,15 @@ extension SubscriptionRules {
     package var purpose: String {
       switch self {
       case .autoDownload:
-        "the newest N episodes, those of N days, or all are downloaded before anybody opens them; 0: none"
-      case .autoOrder: "next: N counts from the episode that was played last, for serials"
+        "what is downloaded automatically: the newest N episodes, those of N days, or all; 0: none"
+      case .autoOrder: "next: N counts from the episode that you played last, for serials"
       case .include: "only episodes with one of these words or \"phrases\" in the title"
       case .exclude: "no episode with one of these words or \"phrases\" in the title"
-      case .minDuration: "leaves out shorter episodes, like 10m; one of unknown length passes"
-      case .maxDuration: "leaves out longer episodes, like 1h; one of unknown length passes"
+      case .minDuration: "leaves out episodes that are shorter, like 10m; an unknown length passes"
+      case .maxDuration: "leaves out episodes that are longer, like 1h; an unknown length passes"
       case .kinds: "only episodes of these kinds: full, trailer, bonus"
-      case .afterPlayed: "drop: the download goes when the episode was played; drop:2d: two days later"
-      case .notify: "1: new episodes are announced on the desktop; 0: nor is what was downloaded"
+      case .afterPlayed: "drop: played episodes lose their download; drop:2d: two days later"
+      case .notify: "1: the desktop announces new episodes; 0: it announces no downloads either"
       }
     }
 

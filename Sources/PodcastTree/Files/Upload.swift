@@ -75,6 +75,8 @@ final class Upload: OpenFile {
       return .EFBIG
     }
     state.withLock { state in
+      // Written anew.
+      if size == 0 { state.isTooLarge = false }
       if state.bytes.count > size { state.bytes.removeLast(state.bytes.count - Int(size)) }
       if state.bytes.count < size { state.bytes += repeatElement(0, count: Int(size) - state.bytes.count) }
       state.modified = .now
@@ -110,6 +112,7 @@ final class Upload: OpenFile {
   func flush() -> Answer<Void> {
     let (bytes, isTooLarge) = state.withLock { state -> ([UInt8]?, Bool) in
       defer { state.isDirty = false }
+      if state.isTooLarge { state.isRefused = true }
       return (state.isDirty ? state.bytes : nil, state.isTooLarge)
     }
     if isTooLarge { return .failure(.EFBIG) }

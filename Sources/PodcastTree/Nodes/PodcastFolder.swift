@@ -59,15 +59,25 @@ struct PodcastFolder: FolderNode {
   }
 
   func lookup(_ name: String, for caller: Caller) -> Answer<Target> {
-    // Only one name of ours begins with a dot. File managers look for such files everywhere, which must not fetch a feed.
-    if name == Sidecar.iconName {
-      return Answer.on(tree.loader) { try loadEpisodes() }.then { podcast in
-        if !podcast.isFetched { return .failure(.ENOENT) }
-        return tree.unlisted(name, ofPodcast: podcast.id) { state, sidecar in state.isListed(sidecar) }
+    // File managers look for names with a dot and for covers in every folder, which must not fetch its feed.
+    if name.hasPrefix(".") && name != Sidecar.iconName { return .failure(.ENOENT) }
+    guard name == Sidecar.iconName || name.hasPrefix(Sidecar.coverStem) else {
+      return listed(name, for: caller)
+    }
+    return Answer.on(tree.loader) { try loadEpisodes() }.then { podcast in
+      let isIcon = name == Sidecar.iconName
+      guard podcast.isFetched ? isIcon : podcast.cover?.isOnPublicHost == true else {
+        return isIcon ? .failure(.ENOENT) : listed(name, for: caller)
+      }
+      return tree.unlisted(name, ofPodcast: podcast.id) { state, sidecar in state.isListed(sidecar) }.recover
+      {
+        isIcon ? .failure($0) : listed(name, for: caller)
       }
     }
-    if name.hasPrefix(".") { return .failure(.ENOENT) }
-    return listing(for: caller).then { listing in
+  }
+
+  private func listed(_ name: String, for caller: Caller) -> Answer<Target> {
+    listing(for: caller).then { listing in
       if let target = listing[name] { return .value(target) }
       guard let podcast else { return .failure(.ENOENT) }
       return tree.unlisted(name, ofPodcast: podcast) { state, sidecar in state.isListed(sidecar) }
@@ -122,8 +132,9 @@ struct PodcastFolder: FolderNode {
 }
 
 extension PodcastTree {
-  /// Finds what opens by its name but is not listed: the file `.directory`, and the sidecar of an episode that was just
-  /// removed. `rm -r` listed that sidecar earlier, and removes it next.
+  /// Finds what opens by its name but is not listed: the file `.directory`, the cover that a search named of a podcast whose
+  /// feed was never fetched, and the sidecar of an episode that was just removed. `rm -r` listed that sidecar earlier, and
+  /// removes it next.
   func unlisted(
     _ name: String, ofPodcast podcast: Int64, _ isShown: @escaping @Sendable (TreeState, Sidecar) -> Bool
   ) -> Answer<Target> {
@@ -133,6 +144,7 @@ extension PodcastTree {
       if name == Sidecar.iconName {
         return entry.cover.flatMap { isShown(state, $0) ? Sidecar.icon(cover: $0) : nil }
       }
+      if let cover = entry.cover, cover.name == name { return isShown(state, cover) ? cover : nil }
       let sidecars = entry.episodes?.lazy.flatMap(\.sidecars).filter { $0.name == name }
       return sidecars?.first { isShown(state, $0) }
     }

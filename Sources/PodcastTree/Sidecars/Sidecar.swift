@@ -44,6 +44,15 @@ final class Sidecar: Sendable {
   }
 
   var isRemote: Bool { if case .remote = content { true } else { false } }
+
+  /// By its address alone: whether it may be fetched though nothing is known of the host of its feed.
+  var isOnPublicHost: Bool {
+    if case .remote(let url) = content, let host = url.host {
+      !PrivateHostName.isPrivate(host)
+    } else {
+      false
+    }
+  }
 }
 
 /// Names the copy of a sidecar in the cache: the node alone would not do, because a feed may give another address for it.
@@ -78,12 +87,13 @@ struct SidecarKey: Hashable, Sendable {
 extension Sidecar {
   static func cover(of podcast: Podcast) -> Sidecar? {
     guard let url = podcast.imageURL, url.isWeb else { return nil }
-    let name = "cover" + MediaType.imageExtension(type: nil, url: url)
+    let name = String(coverStem.dropLast()) + MediaType.imageExtension(type: nil, url: url)
     return Sidecar(
       NodeID(.cover, podcast.id), name, url, of: podcast, modified: podcast.created, estimate: 200_000)
   }
 
   static let iconName = ".directory"
+  static let coverStem = "cover."
 
   /// The Desktop Entry Specification's form; a path that begins with "./" is beside the file.
   static func icon(cover: Sidecar) -> Sidecar {
@@ -109,7 +119,7 @@ extension Sidecar {
   ) -> [Sidecar] {
     var list: [Sidecar] = []
     if kinds.contains(.transcript), !episode.transcripts.isEmpty {
-      list = transcripts(of: episode, in: podcast)
+      list = transcripts(of: episode, in: podcast, hasNotes: kinds.contains(.notes))
     }
     if kinds.contains(.chapters), let url = episode.chaptersURL, url.isWeb {
       list.append(
@@ -130,14 +140,25 @@ extension Sidecar {
   /// One of each kind has the episode's very stem, which players look for first: the one in the podcast's
   /// language, else the first. The others have their language before the extension, as players expect it:
   /// "2024-01-03 - A quiet harbour.de.vtt".
-  private static func transcripts(of episode: Episode, in podcast: Podcast) -> [Sidecar] {
-    let usable = episode.transcripts.prefix(NodeID.transcriptLimit).enumerated().compactMap {
+  ///
+  /// Players show captions only. Of the other formats one is listed, where a feed has no captions: so that what was said can
+  /// be read and found.
+  /// - Parameter hasNotes: whether show notes have the name of a plain text.
+  private static func transcripts(
+    of episode: Episode, in podcast: Podcast, hasNotes: Bool
+  ) -> [Sidecar] {
+    var usable = episode.transcripts.prefix(NodeID.transcriptLimit).enumerated().compactMap {
       index, transcript -> (index: Int, transcript: Transcript, ending: String)? in
       guard transcript.url.isWeb,
         let ending = MediaType.transcriptExtension(type: transcript.type, url: transcript.url)
       else { return nil }
       return (index, transcript, ending)
     }
+    let endings = Set(usable.map(\.ending))
+    let further = [".json", ".html", ".txt"].first { endings.contains($0) && !(hasNotes && $0 == ".txt") }
+    let listed =
+      endings.isDisjoint(with: [".vtt", ".srt"]) ? [further].compactMap(\.self) : [".vtt", ".srt"]
+    usable.removeAll { !listed.contains($0.ending) }
     let own = podcast.language.map(primaryLanguage)
     var plain: [String: Int] = [:]
     for item in usable where plain[item.ending] == nil {

@@ -103,7 +103,15 @@ extension PodcastTree {
 
   func fetch(_ sidecar: Sidecar, _ address: WebAddress, old: [UInt8]?) -> Answer<any OpenFile> {
     Answer<[UInt8]>.task { completion in
-      self.fetcher.fetch(address, allowsPrivateHosts: sidecar.allowsPrivateHosts) { result in
+      let isTranscript = sidecar.node.kind == .transcript
+      return self.fetcher.fetch(
+        address, allowsPrivateHosts: sidecar.allowsPrivateHosts, acceptsPages: isTranscript
+      ) { result in
+        let result = result.flatMap { bytes -> Result<[UInt8], Errno> in
+          guard isTranscript else { return .success(bytes) }
+          let text = TranscriptText.utf8(bytes, isPage: sidecar.name.hasSuffix(".html"))
+          return text.map { .success($0) } ?? .failure(.EPROTO)
+        }
         guard case .failure(let errno) = result else { return completion(result) }
         if let old, errno != .EINTR { return completion(.success(old)) }
         // Without a network it says nothing of the file.

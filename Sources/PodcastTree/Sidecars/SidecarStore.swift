@@ -109,9 +109,11 @@ package enum SidecarCopies {
 package protocol SidecarFetcher: AnyObject, Sendable {
   /// Fetches a small file as a whole, within bounds of size and time. The completion is called exactly once,
   /// on any thread; cancelled, with EINTR.
-  /// - Parameter allowsPrivateHosts: whether the address may lead to a private, loopback or link-local host.
+  /// - Parameters:
+  ///   - allowsPrivateHosts: whether the address may lead to a private, loopback or link-local host.
+  ///   - acceptsPages: whether it may be a web page. Else one is that of an error or a login, and fails.
   func fetch(
-    _ url: WebAddress, allowsPrivateHosts: Bool,
+    _ url: WebAddress, allowsPrivateHosts: Bool, acceptsPages: Bool,
     completion: @escaping @Sendable (Result<[UInt8], Errno>) -> Void
   ) -> any Cancellable
 }

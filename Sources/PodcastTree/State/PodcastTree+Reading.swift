@@ -126,6 +126,8 @@ extension PodcastTree {
       if old.isFetched, let new = entry?.episodes?.map(\.id) {
         try recordNew(new.filter { old.episode($0) == nil }, of: id)
       }
+    } else {
+      state.withLock { $0.noteChanged(podcast: id) }
     }
     transfersChanged(
       state.withLock { state in

@@ -167,9 +167,14 @@ extension TreeState {
     let folders = folders(showing: id)
     if old?.episodes != nil { difference.add(remake(folders)) }
     difference.attributes += folders + (changed ?? []).map { node(of: $0) }
+    noteChanged(podcast: id)
+    return difference
+  }
+
+  /// The views that may show its episodes are to be read again, also where the podcast itself is not in memory.
+  mutating func noteChanged(podcast id: Int64) {
     staleViews.formUnion(
       readViews.filter { followed[id] != nil || query(of: $0)?.states.contains(.followed) == false })
-    return difference
   }
 
   private mutating func apply(_ episodes: [ListedEpisode]) -> Difference {

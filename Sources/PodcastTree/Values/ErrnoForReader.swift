@@ -14,6 +14,13 @@ extension Error {
     }
   }
 
-  /// The same for a directory: "no such file" would be taken for its having been deleted.
-  var errnoOfFolder: Errno { errnoForReader == .ENOENT ? .ENOLINK : errnoForReader }
+  /// The same for a folder, whose dialog shows the system's words: "No data available" where the feed is gone ("No such file"
+  /// would mean that the folder is deleted), "Remote I/O error" where its host fails ("Input/output error" means a disk).
+  var errnoOfFolder: Errno {
+    switch errnoForReader {
+    case .ENOENT: .ENODATA
+    case .EIO: .EREMOTEIO
+    case let errno: errno
+    }
+  }
 }

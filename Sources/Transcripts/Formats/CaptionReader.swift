@@ -89,17 +89,27 @@ struct CaptionText {
   private mutating func plain(_ bytes: [UInt8]) -> [UInt8] {
     var output: [UInt8] = []
     var index = 0
+    // From here on there is no end of one: each byte is looked at once.
+    var hasNoMoreTags = false
+    var hasNoMoreBraces = false
     while index < bytes.count {
       let rest = bytes[index...]
       switch bytes[index] {
       case UInt8(ascii: "<"):
-        guard let close = rest.firstIndex(of: UInt8(ascii: ">")), Self.isTag(bytes[index + 1]) else { break }
+        guard !hasNoMoreTags, index + 1 < bytes.count, Self.isTag(bytes[index + 1]) else { break }
+        guard let close = rest.firstIndex(of: UInt8(ascii: ">")) else {
+          hasNoMoreTags = true
+          break
+        }
         note(tag: bytes[(index + 1)..<close])
         index = close + 1
         continue
       case UInt8(ascii: "{") where rest.dropFirst().first == UInt8(ascii: "\\"):
         // SubRip's "{\an8}".
-        guard let close = rest.firstIndex(of: UInt8(ascii: "}")) else { break }
+        guard !hasNoMoreBraces, let close = rest.firstIndex(of: UInt8(ascii: "}")) else {
+          hasNoMoreBraces = true
+          break
+        }
         index = close + 1
         continue
       case UInt8(ascii: "&"):

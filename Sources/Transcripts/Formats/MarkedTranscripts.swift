@@ -2,8 +2,12 @@ internal import PodcastModel
 
 /// The formats whose parts cannot be read alone (https://github.com/Podcastindex-org/podcast-namespace, transcripts).
 enum MarkedTranscripts {
+  /// Values of a document: each takes far more room than its text.
+  private static let mostValues = 500_000
+
   static func json(_ bytes: [UInt8]) -> [Cue] {
-    guard let document = try? JSONValue(parsing: bytes) else { return [] }
+    let values = bytes.count { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "{") }
+    guard values <= mostValues, let document = try? JSONValue(parsing: bytes) else { return [] }
     let segments = document["segments"]?.elements ?? document.elements
     var cues: [Cue] = []
     for segment in segments {
@@ -21,6 +25,19 @@ enum MarkedTranscripts {
   private static func milliseconds(_ value: JSONValue?) -> Int? {
     guard let seconds = value?.text.flatMap(Double.init), seconds >= 0, seconds < 1e7 else { return nil }
     return Int(seconds * 1000)
+  }
+
+  /// Whether an HTML document names a speaker or a time.
+  static func isMarked(_ bytes: [UInt8]) -> Bool {
+    bytes.withUnsafeBufferPointer { bytes in
+      var reader = HTMLReader(bytes, references: false)
+      while let piece = reader.next() {
+        guard case .start(let tag) = piece else { continue }
+        if tag.name == "cite" || tag.name == "time" { return true }
+        if tag.hidesContent { reader.skipContent(of: tag.name) }
+      }
+      return false
+    }
   }
 
   static func html(_ bytes: [UInt8]) -> [Cue] {

@@ -10,8 +10,11 @@ struct Segments {
   /// More are one: of 34 hours.
   private static let most = 4096
 
-  init(_ cues: [Cue]) {
-    self.cues = cues
+  /// Cues that are read: words of 34 hours, each with its time.
+  private static let mostCues = 300_000
+
+  init(_ all: [Cue]) {
+    cues = all.count > Self.mostCues ? Array(all.prefix(Self.mostCues)) : all
     var begin = 0
     var length = 0
     for (place, cue) in cues.enumerated() {
@@ -43,7 +46,7 @@ struct Segments {
   func indexed(_ segment: Int) -> String {
     var text = ""
     for cue in cues(of: segment) { SpokenWords.forEach(in: cue.text) { append($0, to: &text) } }
-    for cue in cues[end(of: segment)...] {
+    for cue in cues[end(of: segment)..<end(of: min(segment + Self.following, count - 1))] {
       var isFirst = true
       SpokenWords.forEach(in: cue.text) { word in
         if isFirst { append(word, to: &text, TranscriptQuery.mark) }

@@ -94,7 +94,16 @@ private struct CueWords {
   }
 
   func start(ofCue index: Int) -> Int { index < starts.count ? starts[index] : numbers.count }
-  func cue(of place: Int) -> Int { (starts.firstIndex { $0 > place } ?? starts.count) - 1 }
+
+  /// The last cue that begins at a word or before it.
+  func cue(of place: Int) -> Int {
+    var (low, high) = (0, starts.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if starts[middle] > place { high = middle } else { low = middle + 1 }
+    }
+    return low - 1
+  }
 
   /// - Parameter first: whether one is enough.
   func places(of words: [String], before end: Int, first: Bool = false) -> [Int] {
@@ -131,14 +140,16 @@ package struct TranscriptHit: Hashable, Sendable {
     speaker = cues.first?.speaker
     var words: [Substring] = []
     var length = 0
-    let first = cues.first?.text.split(whereSeparator: \.isWhitespace) ?? []
-    let near = cues.dropFirst().prefix { $0.start - start < Self.reach }
-    let rest = near.lazy.flatMap { $0.text.split(whereSeparator: \.isWhitespace) }
-    let skipped = max(Int(Double(first.count) * share) - 2, 0)
-    for word in first.dropFirst(skipped) + rest.prefix(Self.characters) {
-      length += word.count + 1
-      if length > Self.characters, !words.isEmpty { break }
-      words.append(word)
+    for (place, cue) in cues.enumerated() {
+      if place > 0, cue.start - start >= Self.reach { break }
+      let said = cue.text.split(whereSeparator: \.isWhitespace)
+      let skipped = place == 0 ? max(Int(Double(said.count) * share) - 2, 0) : 0
+      for word in said.dropFirst(skipped) {
+        length += word.count + 1
+        if length > Self.characters, !words.isEmpty { break }
+        words.append(word)
+      }
+      if length > Self.characters { break }
     }
     text = PrintableText.line(words.joined(separator: " "))
   }

@@ -233,7 +233,7 @@ extension TransferCore {
     guard download.hasNoLength, download.received > max(min(settings.cacheSize / 2, most), least) else {
       return
     }
-    handle(Fault(.lasting, "\(download.source.named) sends without end"), of: &download)
+    handle(Fault(.lasting, "\(download.source.named) does not stop sending"), of: &download)
   }
 
   /// Goes on with what the disk had no room for, as far as there is some now: it is given to one after the other, and

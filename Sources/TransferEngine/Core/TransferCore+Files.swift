@@ -56,7 +56,9 @@ extension TransferCore {
     if let old = download.files {
       if old.received > 0, old.isLinked, !old.representation.isCertainly(representation) {
         let request = download.record.request
-        emit(.log("the server has another file for \(request.show) – \(request.title): begun anew"))
+        emit(
+          .log(
+            "the server has another file for \(request.show) – \(request.title): the download begins again"))
       }
       detach(&download)
     }

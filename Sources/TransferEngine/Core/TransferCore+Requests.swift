@@ -67,7 +67,7 @@ extension TransferCore {
       return true
     }
     giveUpRanges(&download)
-    handle(Fault(.passing, "\(download.source.named) sends nothing of use"), of: &download)
+    handle(Fault(.passing, "\(download.source.named) sends nothing usable"), of: &download)
     download.retry.leaveOneTry()
     return false
   }

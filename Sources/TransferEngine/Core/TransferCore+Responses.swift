@@ -204,7 +204,7 @@ extension TransferCore {
       if failure.isShortBody, isWhole, endsEarly(at: position, &download) >= Self.shortEnds,
         download.fetches.isEmpty
       {
-        return handle(Fault(.lasting, "\(download.source.named) sends less than it says"), of: &download)
+        return handle(Fault(.lasting, "\(download.source.named) sends less than it announces"), of: &download)
       }
       if download.fetches.isEmpty { return handle(Fault(failure), of: &download) }
       // What is under way goes on; what this one has left is asked for again if it brought anything.

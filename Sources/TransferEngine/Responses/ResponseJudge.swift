@@ -48,7 +48,7 @@ enum ResponseJudge {
   static func judge(_ question: Question, _ head: ResponseHead, firstBytes: [UInt8]) -> Verdict {
     let places = [head.length, head.partTotal, head.part?.upperBound]
     if (200...206).contains(head.status), places.contains(where: { $0 ?? 0 > Limits.largestFile }) {
-      return .fault(Fault(.lasting, "\(head.host) has too large a file"))
+      return .fault(Fault(.lasting, "the file at \(head.host) is too large"))
     }
     switch head.status {
     case 200, 203:
@@ -111,7 +111,8 @@ enum ResponseJudge {
     // A part that does not say which, or in a way that can't be: the whole has no such words.
     guard let range = head.part else {
       return question.isWhole
-        ? .fault(Fault(.passing, "\(head.host) sent a part without saying which")) : .noRanges
+        ? .fault(Fault(.passing, "\(head.host) sent a part of the file without saying which part"))
+        : .noRanges
     }
     // A body of another length is not, or not only, what its head says that it is; nor are several parts one.
     let isOtherLength = head.length.map { $0 != range.upperBound - range.lowerBound } ?? false

@@ -14,7 +14,7 @@ extension TransferStore {
     } catch let error as DatabaseError where error.isDamaged || error.isOfOtherShape || error.isOfOtherVersion
     {
       let kept = setAside(in: state)
-      log.write("the store of downloads cannot be used (\(error.message)): set aside as \(kept)")
+      log.write("the database of downloads cannot be used (\(error.message)): set aside as \(kept)")
       return try use(try TransferStore(state: state))
     }
   }

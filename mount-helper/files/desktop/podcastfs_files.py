@@ -88,6 +88,40 @@ def facts(path):
     }
 
 
+ICON = 'metadata::custom-icon'
+
+
+def cover_of(folder):
+    """The cover of a podcast's folder, as .directory names it, once it is cached; else None. Fetches nothing."""
+    try:
+        with open(os.path.join(folder, '.directory'), encoding='utf-8') as file:
+            name = next((line[7:].strip() for line in file if line.startswith('Icon=./')), '')
+        cover = os.path.join(folder, name)
+        known = os.stat(cover)
+    except OSError:
+        return None
+    return cover if name and known.st_blocks * 512 >= known.st_size else None
+
+
+def show_cover(folder):
+    """Makes the cover the folder's icon, from the next time on that the file manager lists it."""
+    cover, file = cover_of(folder), Gio.File.new_for_path(folder)
+    wanted = GLib.filename_to_uri(cover, None) if cover else None
+    try:
+        known = file.query_info(ICON, Gio.FileQueryInfoFlags.NONE, None).get_attribute_as_string(ICON)
+        # An icon that the user has chosen stays.
+        if known == wanted or known and not known.startswith(GLib.filename_to_uri(folder, None) + '/cover.'):
+            return
+        if wanted:
+            info = Gio.FileInfo()
+            info.set_attribute_string(ICON, wanted)
+            file.set_attributes_async(info, Gio.FileQueryInfoFlags.NONE, GLib.PRIORITY_DEFAULT, None, None)
+        else:
+            file.set_attribute(ICON, Gio.FileAttributeType.INVALID, None, Gio.FileQueryInfoFlags.NONE, None)
+    except GLib.Error:
+        pass
+
+
 def path_of(file):
     """The path of a file of the file manager's below a mount of podcastfs; else None."""
     if file.get_uri_scheme() != 'file':
@@ -203,6 +237,8 @@ class Provider:
             # A column without a value shows "unknown".
             file.add_string_attribute(f'podcastfs_{name}', '')
         path = path_of(file)
+        if path and file.is_directory() and attribute(path, 'feed_url'):
+            show_cover(path)
         found = None if not path or file.is_directory() else facts(path)
         if found:
             self.put(file, found)
