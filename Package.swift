@@ -175,7 +175,7 @@ let package = Package(
         "Sync", "TestSupport", "podcastfs",
       ]),
     tests("IdentityTests", ["Identity", "PodcastModel", "PosixKit"], exclude: ["Histories"]),
-    tests("TransferEngineTests", ["PodcastModel", "TransferEngine", "TransferProtocol"]),
+    tests("TransferEngineTests", ["PodcastModel", "PosixKit", "TransferEngine", "TransferProtocol"]),
     tests(
       "TransfersTests",
       [

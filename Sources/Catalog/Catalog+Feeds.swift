@@ -14,25 +14,16 @@ struct SubscribeByAddress: Sendable {
   let isTyped: Bool
   let task: CatalogWork<ListedPodcast>
 
-  /// A feed that was found, and where.
-  private struct Found {
-    var document: FetchedFeed
-    var answer: FeedAnswer
-    var address: WebAddress
-    /// By the user, not by a page.
-    var isNamed: Bool
-  }
-
-  /// Feeds of a page that are looked at.
-  private static let mostLinks = 5
-
   func run() throws(CatalogError) -> ListedPodcast {
     let addresses = SubscriptionAddress.typed(address)
     for address in addresses {
       if let known = try known(at: address) { throw CatalogError.alreadyFollowed(known.name) }
     }
-    let found: Found
-    do throws(FeedFailure) { found = try find(addresses) } catch {
+    let found: FeedByAddress.Found
+    let lookup = FeedByAddress(feeds: feeds, isTyped: isTyped) { request in
+      task.onCancel { request.cancel() }
+    }
+    do throws(FeedFailure) { found = try lookup.find(addresses) } catch {
       throw error.isCancelled ? .cancelled : error.error
     }
     let moved = found.answer.head.permanentLocation
@@ -56,56 +47,7 @@ struct SubscribeByAddress: Sendable {
     return known
   }
 
-  /// Looks at one address after the other, until a feed is found.
-  private func find(_ addresses: [WebAddress]) throws(FeedFailure) -> Found {
-    var failure = FeedFailure(HTTPError(.malformedURL, "not a feed address", .EINVAL))
-    for address in addresses {
-      do throws(FeedFailure) {
-        return try fetch(address, isTyped ? .typed : .untyped, isNamed: true)
-      } catch {
-        if !error.links.isEmpty {
-          return try find(error.links, from: address, isPrivate: isTyped && error.isFromPrivateHost)
-        }
-        if error.isCancelled { throw error }
-        failure = error
-      }
-    }
-    throw failure
-  }
-
-  /// Looks at the feeds that a page names: it may name a blog's before the podcast's.
-  /// - Returns: the first with something to play, else the first.
-  private func find(
-    _ links: [WebAddress], from page: WebAddress, isPrivate: Bool
-  ) throws(FeedFailure) -> Found {
-    var first: Found?
-    var failure = FeedFailure(.cancelled)
-    for link in links.prefix(Self.mostLinks) {
-      let address = FeedCredentials.lent(by: page, to: link)
-      do throws(FeedFailure) {
-        let found = try fetch(address, isPrivate ? .allowed : .refused, isNamed: false)
-        if !found.document.episodes.isEmpty { return found }
-        first = first ?? found
-      } catch {
-        if error.isCancelled { throw error }
-        failure = error
-      }
-    }
-    guard let first else { throw failure }
-    return first
-  }
-
-  private func fetch(
-    _ address: WebAddress, _ privateHosts: FeedFetcher.PrivateHosts, isNamed: Bool
-  ) throws(FeedFailure) -> Found {
-    let now = feeds.store.now
-    let question = FeedFetcher.Question(address: address, privateHosts: privateHosts, now: now)
-    let answer = try feeds.fetcher.fetch(question) { request in task.onCancel { request.cancel() } }
-    guard case .feed(let document) = answer.content else { throw FeedFailure(status: answer.head, now: now) }
-    return Found(document: document, answer: answer, address: address, isNamed: isNamed)
-  }
-
-  private func subscribe(to found: Found) throws(CatalogError) -> ListedPodcast {
+  private func subscribe(to found: FeedByAddress.Found) throws(CatalogError) -> ListedPodcast {
     let claimedUntil = feeds.store.now + FeedRefresher.claimTime
     let (listed, state) = try feeds.store.change { database, changes in
       let listed: ListedPodcast
@@ -139,7 +81,7 @@ struct SubscribeByAddress: Sendable {
   }
 
   /// The subscription whose feed this is too, at an address that differs by its token alone.
-  private func renewed(by found: Found, in database: Database) throws -> ListedPodcast? {
+  private func renewed(by found: FeedByAddress.Found, in database: Database) throws -> ListedPodcast? {
     let key = FeedKey.text(WebAddress(found.address.shown))
     return try ListedRow.subscriptions(in: database).first { listed in
       guard FeedKey.text(WebAddress(listed.podcast.feedURL.shown)) == key,

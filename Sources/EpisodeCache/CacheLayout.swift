@@ -16,6 +16,9 @@ package struct CacheLayout: Hashable, Sendable {
     self.runtime = runtime
   }
 
+  /// O_NOATIME of open(2): what podcastfs itself reads, to check or to compare, counts as no use of an episode.
+  static let keepsAccessTime: Int32 = 0o1_000_000
+
   package var episodes: String { cache + "/episodes" }
   package var maps: String { runtime + "/maps" }
 
@@ -40,7 +43,6 @@ package struct CacheLayout: Hashable, Sendable {
       || Self.status(of: part(key, generation)) != nil && Self.status(of: journal(key, generation)) != nil
   }
 
-  /// lstat(2); nil where there is no regular file.
   private static func status(of path: String) -> stat? {
     var status = stat()
     guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -103,7 +105,6 @@ package struct CacheLayout: Hashable, Sendable {
     try? folder.synchronize()
   }
 
-  /// A generation's data file.
   package struct Stored: Hashable, Sendable {
     package var key: MediaKey
     package var generation: UInt32

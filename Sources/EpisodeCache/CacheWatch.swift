@@ -14,7 +14,6 @@ package final class CacheWatch {
     renew()
   }
 
-  /// To be polled for POLLIN.
   package var descriptor: Int32 { files.descriptor }
 
   /// Watches the folder, where it is there again after it was deleted.

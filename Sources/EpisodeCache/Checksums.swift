@@ -9,7 +9,6 @@ struct RunningChecksums {
 
   private static var chunk: Int64 { RangeJournal.chunk }
 
-  /// These bytes have been written at `offset`.
   mutating func add(_ bytes: UnsafeRawBufferPointer, at offset: Int64) {
     var (rest, position) = (bytes, offset)
     while !rest.isEmpty {
@@ -52,7 +51,8 @@ package struct GenerationCheck: Hashable, Sendable {
   /// Reads all that the journal of a generation speaks of.
   /// - Throws: `PosixError`: ENOENT where the data or its journal is not there.
   package init(_ layout: CacheLayout, _ key: MediaKey, _ generation: UInt32) throws(PosixError) {
-    let data = try FileDescriptor(openingRegular: layout.data(key, generation), O_RDONLY)
+    let data = try FileDescriptor(
+      openingRegular: layout.data(key, generation), O_RDONLY | CacheLayout.keepsAccessTime)
     let journal = RangeJournal(reading: layout.journal(key, generation))
     guard journal.representation != nil else {
       throw PosixError(.ENOENT, "check", layout.journal(key, generation))

@@ -48,7 +48,6 @@ package final class EpisodeReader: Sendable {
   /// The exact size, nil while it is not known.
   package var total: Int64? { map.map(\.total) ?? knownTotal }
 
-  /// Bytes that are there.
   package var received: Int64 { map?.received ?? durable.count }
 
   package func contains(_ range: Range<Int64>) -> Bool {

@@ -2,7 +2,6 @@ internal import Glibc
 internal import PodcastModel
 package import PosixKit
 
-// What the disk has, and what the journal says of it.
 extension EpisodeWriter {
   /// Brings what is written to the disk, then tells the journal. Waits for the disk.
   ///

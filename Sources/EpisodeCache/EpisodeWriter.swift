@@ -31,7 +31,8 @@ package final class EpisodeWriter: Sendable {
     self.key = key
     self.generation = generation
     self.layout = layout
-    data = try FileDescriptor(openingRegular: layout.part(key, generation), O_RDWR | O_CREAT | O_EXCL)
+    data = try FileDescriptor(
+      openingRegular: layout.part(key, generation), O_RDWR | O_CREAT | O_EXCL | CacheLayout.keepsAccessTime)
     do {
       let nonce = UInt64.random(in: 1 ... .max)
       journal = Monitor(
@@ -53,7 +54,8 @@ package final class EpisodeWriter: Sendable {
     self.generation = generation
     self.layout = layout
     let isWhole = layout.isWhole(key, generation)
-    data = try FileDescriptor(openingRegular: layout.data(key, generation), O_RDWR)
+    data = try FileDescriptor(
+      openingRegular: layout.data(key, generation), O_RDWR | CacheLayout.keepsAccessTime)
     let size = Int64(try data.status().st_size)
     let path = layout.journal(key, generation)
     let kept = RangeJournal(reading: path)
@@ -99,7 +101,6 @@ package final class EpisodeWriter: Sendable {
   /// Whether nobody has deleted the data file.
   package var hasName: Bool { (try? data.status().st_nlink) ?? 1 > 0 }
 
-  /// Whether every byte is there.
   package var isComplete: Bool {
     state.withLock { state in
       state.representation.total.map { state.present.contains(0..<$0) } ?? false

@@ -12,7 +12,6 @@ internal import PosixKit
 package final class LiveMap: Sendable {
   private let memory: SharedMemory
 
-  /// Words of the header.
   private enum Word {
     static let magic = 0
     static let boot = 1

@@ -70,7 +70,6 @@ package struct RangeJournal: Hashable, Sendable {
 /// Appends to a journal. Keeps no file open: of a thousand queued downloads few are written to.
 struct RangeJournalWriter: ~Copyable {
   private let path: String
-  /// What the file says.
   private(set) var journal: RangeJournal
 
   /// Begins a journal in place of what `path` held.

@@ -3,7 +3,6 @@ internal import EpisodeCache
 internal import PosixKit
 internal import TransferProtocol
 
-// The connection: made, lost, made again.
 extension ClientSession {
   /// Joins a daemon that runs already; starts none.
   func connectIfRunning() {
@@ -41,7 +40,6 @@ extension ClientSession {
     connection?.send(greeting)
   }
 
-  /// The daemon has answered: it hears all that holds.
   func sayEverything() {
     sendSettings()
     // The daemon is to know what is open when it hears what to drop at the last close.
@@ -69,7 +67,7 @@ extension ClientSession {
   /// The daemon has gone: killed, or idle for long; or it is of another version.
   private func lost() {
     connection = nil
-    readiness.withLock { $0.isServed = false }
+    serves.withLock { $0 = false }
     snapshot.coming = nil
     if let welcomed, MonotonicTime.now > welcomed.adding(1) { tries.count = 0 }
     welcomed = nil
@@ -101,7 +99,7 @@ extension ClientSession {
   /// Whether there is something for a daemon to do, or will be. An idle one ends, and is not started again.
   private var isNeeded: Bool {
     !isStopped
-      && (readiness.withLock { $0.expectedUntil > .now } || !orders.isEmpty || !waits.isEmpty
-        || opens.values.contains { $0.completion != nil } || snapshot.isWanted || mirror.hasUnfinished)
+      && (!orders.isEmpty || !waits.isEmpty || opens.values.contains { $0.completion != nil }
+        || snapshot.isWanted || mirror.hasUnfinished)
   }
 }

@@ -3,7 +3,6 @@ internal import PodcastModel
 internal import PosixKit
 internal import TransferProtocol
 
-// Opens and waits.
 extension ClientSession {
   /// An episode that the daemon knows of.
   struct OpenEntry {
@@ -34,23 +33,19 @@ extension ClientSession {
   }
 
   func open(_ episode: RemoteEpisode, completion: @escaping OpenCompletion) -> any Cancellable {
-    let cancellation = Cancellation(session: self)
+    let number = episode.number
     let isTaken = loop.async {
       if self.isStopped { return completion(.failure(Self.stopped)) }
       self.register(episode)
-      let number = episode.number
       self.opens[number]?.completion = completion
       self.opens[number]?.pending = episode
-      cancellation.begin { session in
-        session.finishOpen(number, .failure(TransferFailure(.EINTR, "interrupted")))
-      }
       self.opens[number]?.deadline = self.loop.schedule(at: .after(episode.readTimeout)) {
         self.finishOpen(number, .failure(self.timeout(of: episode)))
       }
       self.sayOpen(number)
     }
     if !isTaken { completion(.failure(Self.stopped)) }
-    return cancellation
+    return Cancellation(self) { $0.finishOpen(number, .failure(Self.interrupted)) }
   }
 
   /// A reader of a part of an episode: the daemon that runs is told, so that it drops the part at the last close.
@@ -127,7 +122,7 @@ extension ClientSession {
     _ episode: RemoteEpisode, at offset: Int64, count: Int,
     completion: @escaping @Sendable (TransferFailure?) -> Void
   ) -> any Cancellable {
-    let cancellation = Cancellation(session: self)
+    let number = nextNumber()
     let isTaken = loop.async {
       if self.isStopped { return completion(Self.stopped) }
       self.tellDamage(of: episode)
@@ -138,18 +133,14 @@ extension ClientSession {
         self.tell(failure, "read", episode.request)
         return completion(failure)
       }
-      let number = self.nextNumber()
       self.waits[number] = WaitEntry(
         episode: episode, open: open, offset: offset, count: count, completion: completion,
         received: self.received(of: episode))
-      cancellation.begin { session in
-        session.finishWait(number, TransferFailure(.EINTR, "interrupted"), tells: true)
-      }
       self.watch(number)
       self.sayWait(number)
     }
     if !isTaken { completion(Self.stopped) }
-    return cancellation
+    return Cancellation(self) { $0.finishWait(number, Self.interrupted, tells: true) }
   }
 
   /// The daemon has what is waited for. A reader that began without it, or with a file that was deleted since, looks
@@ -198,7 +189,7 @@ extension ClientSession {
   /// Has the daemon download again what a reader has found to be damaged. Before it hears that anybody waits.
   private func tellDamage(of episode: RemoteEpisode) {
     guard let reader = episode.current, reader.takeDamage() else { return }
-    add(.replace(reader.key, generation: reader.generation)) { _ in }
+    add(.replace(reader.key, generation: reader.generation), as: nextNumber()) { _ in }
   }
 
   /// Ends a wait after `read_timeout` without a single new byte, a sixteenth of that later at the most.
@@ -262,31 +253,14 @@ extension ClientSession {
   }
 }
 
-/// Gives up an open or a wait, once the session's thread has begun it.
+/// Gives up an open, a wait or an order. The session's thread has begun it by then: it does everything in order.
 final class Cancellation: Cancellable {
-  private struct State: ~Copyable {
-    var body: (@Sendable (ClientSession) -> Void)?
-    var isCancelled = false
-  }
-  private let state = Monitor(State())
   private let session: ClientSession
+  private let body: @Sendable (ClientSession) -> Void
 
-  init(session: ClientSession) { self.session = session }
-
-  /// On the session's thread.
-  func begin(_ body: @escaping @Sendable (ClientSession) -> Void) {
-    let isCancelled = state.withLock { state in
-      state.body = body
-      return state.isCancelled
-    }
-    if isCancelled { session.loop.async { [session] in body(session) } }
+  init(_ session: ClientSession, _ body: @escaping @Sendable (ClientSession) -> Void) {
+    (self.session, self.body) = (session, body)
   }
 
-  func cancel() {
-    let body = state.withLock { state in
-      state.isCancelled = true
-      return state.body
-    }
-    if let body { session.loop.async { [session] in body(session) } }
-  }
+  func cancel() { session.loop.async { [session, body] in body(session) } }
 }

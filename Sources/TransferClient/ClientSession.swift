@@ -19,8 +19,7 @@ final class ClientSession: @unchecked Sendable {
   /// Why no daemon serves; nil while one does, or none was needed.
   let failure = Monitor<String?>(nil)
   private let lastNumber = Monitor<UInt64>(0)
-  /// Whether a daemon serves, and until when one is expected to: asked of any thread.
-  let readiness = Monitor((isServed: false, expectedUntil: MonotonicTime(nanoseconds: 0)))
+  let serves = Monitor(false)
   private let addressHandler = Monitor<Callback<(MediaKey, String)>?>(nil)
 
   // The loop's own.
@@ -46,13 +45,11 @@ final class ClientSession: @unchecked Sendable {
     var logged: [String: MonotonicTime] = [:]
   }
 
-  /// How all downloads are, by the daemon's word.
   struct Snapshot {
     /// What has come of it; nil where it is not under way.
     var coming: [TransferStatus]?
     /// Whether it is wanted: the store could not be read.
     var isWanted = false
-    /// Who waits for it.
     var waiters: [@Sendable () -> Void] = []
   }
 
@@ -103,34 +100,20 @@ final class ClientSession: @unchecked Sendable {
     }
   }
 
-  var isReady: Bool { readiness.withLock { $0.isServed || $0.expectedUntil > .now } }
+  /// Whether a daemon serves; of any thread.
+  var isServed: Bool { serves.withLock { $0 } }
 
-  /// Starts the daemon where none runs, though nothing is wanted of it yet.
-  func makeReady() {
-    let isNew = readiness.withLock { readiness in
-      if readiness.isServed || readiness.expectedUntil > .now { return false }
-      readiness.expectedUntil = .after(Self.expectation)
-      return true
-    }
-    if isNew { loop.async { self.connect() } }
-  }
-
-  /// Seconds in which a daemon begins, or does not.
-  private static let expectation = 10.0
-
-  /// Sends what needs no answer, where there is a connection.
   func send(_ message: ClientMessage) { loop.async { self.connection?.send(message) } }
 
   /// Orders something; `completion` when the daemon has remembered it.
   func order(_ order: TransferOrder, _ completion: @escaping OrderCompletion) -> any Cancellable {
-    let cancellation = Cancellation(session: self)
+    let number = nextNumber()
     let isTaken = loop.async {
       if self.isStopped { return completion(Self.stopped) }
-      let number = self.add(order, completion)
-      cancellation.begin { $0.finishOrder(number, TransferFailure(.EINTR, "interrupted")) }
+      self.add(order, as: number, completion)
     }
     if !isTaken { completion(Self.stopped) }
-    return cancellation
+    return Cancellation(self) { $0.finishOrder(number, Self.interrupted) }
   }
 
   /// Asked of the loop's thread; as of none where that has ended.
@@ -144,17 +127,15 @@ final class ClientSession: @unchecked Sendable {
   }
 
   static let stopped = TransferFailure(.EINTR, "the client has stopped")
+  static let interrupted = TransferFailure(.EINTR, "interrupted")
 
   /// Says an order. One that no daemon takes does not wait for ever.
-  @discardableResult
-  func add(_ order: TransferOrder, _ completion: @escaping OrderCompletion) -> UInt64 {
-    let number = nextNumber()
+  func add(_ order: TransferOrder, as number: UInt64, _ completion: @escaping OrderCompletion) {
     let deadline = loop.schedule(at: .after(Self.orderTimeout)) { [unowned self] in
       finishOrder(number, TransferFailure(.ETIMEDOUT, "the transfer daemon does not answer"))
     }
     orders[number] = (order, completion, deadline)
     say(.order(id: number, order))
-    return number
   }
 
   func finishOrder(_ number: UInt64, _ failure: TransferFailure?) {
@@ -191,7 +172,6 @@ final class ClientSession: @unchecked Sendable {
     loop.stop()
   }
 
-  /// Whatever waits ends so.
   func endAll(_ failure: TransferFailure) {
     for number in waits.keys { finishWait(number, failure) }
     for number in opens.keys { finishOpen(number, .failure(failure)) }
@@ -205,7 +185,7 @@ final class ClientSession: @unchecked Sendable {
       mirror.layout = CacheLayout(cache: cache, runtime: runtime)
       snapshot.coming = []
       welcomed = .now
-      readiness.withLock { $0 = (true, MonotonicTime(nanoseconds: 0)) }
+      serves.withLock { $0 = true }
       sayEverything()
     case .changed(let statuses, let counts):
       mirror.httpCounts = counts
@@ -249,7 +229,6 @@ final class ClientSession: @unchecked Sendable {
     }
   }
 
-  /// What a connection begins with.
   var greeting: ClientMessage {
     .hello(
       version: Frames.version, observes: true,
@@ -257,7 +236,6 @@ final class ClientSession: @unchecked Sendable {
   }
 }
 
-// How things are, by the daemon's word.
 extension ClientSession {
   func whenCurrent(_ completion: @escaping @Sendable () -> Void) {
     loop.async {

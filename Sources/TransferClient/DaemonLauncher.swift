@@ -24,7 +24,6 @@ final class DaemonLauncher {
   private let program: String?
   private let loop: EventLoop
   private var children: [Child] = []
-  /// Hears why a daemon could not begin.
   var failed: (TransferFailure) -> Void = { _ in }
 
   init(places: Places, program: String?, loop: EventLoop) {
@@ -67,7 +66,6 @@ final class DaemonLauncher {
     loop.watch(ending, .readable) { [weak self] _ in self?.reap() }
   }
 
-  /// Lets daemons that have ended go.
   func reap() {
     var failures: [TransferFailure] = []
     children.removeAll { child in
@@ -86,7 +84,6 @@ final class DaemonLauncher {
     for failure in failures { failed(failure) }
   }
 
-  /// Nobody looks any more.
   func stop() {
     for child in children { if let ending = child.ending { loop.unwatch(ending) } }
     children = []

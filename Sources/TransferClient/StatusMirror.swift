@@ -5,7 +5,6 @@ package import TransferProtocol
 
 /// What is known of all downloads, in memory: the store's word, then the daemon's.
 package final class StatusMirror: Sendable {
-  /// Hears of each change: see `TransferService.observe`.
   typealias Observer = @Sendable (MediaKey) -> Void
   private struct State: ~Copyable {
     var statuses: [MediaKey: TransferStatus] = [:]
@@ -48,7 +47,6 @@ package final class StatusMirror: Sendable {
     state.withLock { state in
       state.statuses.values.contains { status in
         status.state == .queued || status.state == .downloading || status.dropsAtClose
-          || (status.state == .paused && status.error != nil)
       }
     }
   }

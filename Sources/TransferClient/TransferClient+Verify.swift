@@ -28,7 +28,6 @@ extension TransferClient {
     }
   }
 
-  /// Has a damaged episode downloaded again.
   @discardableResult
   package func replace(_ damaged: VerifiedEpisode, completion: @escaping OrderCompletion) -> any Cancellable {
     session.order(.replace(damaged.status.key, generation: damaged.status.generation), completion)

@@ -45,7 +45,6 @@ package final class TransferClient: TransferService {
   /// Ends the connection; whatever waits ends with EINTR. The daemon goes on.
   package func stop() { session.stop() }
 
-  /// Starts the daemon where downloads are unfinished.
   package func resumeUnfinished() { session.resumeUnfinished() }
 
   /// Called, on any thread, when an enclosure's address has expired: to look for a fresh one and tell it by
@@ -112,8 +111,7 @@ package final class TransferClient: TransferService {
     session.saySettings()
   }
 
-  package var isReady: Bool { session.isReady }
-  package func makeReady() { session.makeReady() }
+  package var isServed: Bool { session.isServed }
 
   @discardableResult
   package func start(_ request: TransferRequest, completion: @escaping OrderCompletion) -> any Cancellable {
@@ -164,7 +162,6 @@ package final class TransferClient: TransferService {
   }
 }
 
-/// Something that has ended when it is returned.
 final class Ended: Cancellable {
   func cancel() {}
 }

@@ -19,7 +19,6 @@ package struct TransferFailure: Error, Hashable, Sendable, CustomStringConvertib
 extension TransferFailure {
   /// No byte will come.
   package static func lasting(_ message: String) -> TransferFailure { TransferFailure(.EIO, message) }
-  package static func noRoom(_ message: String) -> TransferFailure { TransferFailure(.ENOSPC, message) }
   /// The representation is gone.
   package static let changed = TransferFailure(.ESTALE, "the server's file has changed")
   /// The cache has no bytes of the episode, and nobody has ordered them.

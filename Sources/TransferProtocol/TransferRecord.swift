@@ -1,32 +1,5 @@
 package import PodcastModel
 
-/// Why a download has failed, or waits.
-package struct TransferProblem: Hashable, Sendable, BinaryValue {
-  package enum Kind: UInt8, BinaryValue {
-    /// The host's or the network's; a download that the user has paused keeps none.
-    case host = 1
-    /// The cache's disk, or the runtime folder, has no room: the download goes on when there is some.
-    case noRoom
-    /// The disk cannot be read or written.
-    case disk
-  }
-  package var kind: Kind
-  /// One line for a person.
-  package var message: String
-
-  package init(_ kind: Kind, _ message: String) {
-    self.kind = kind
-    self.message = message
-  }
-
-  package func encode(into bytes: inout [UInt8]) { bytes.put(kind, message) }
-
-  package init(from reader: inout BinaryReader) throws(BinaryError) {
-    self.init(try reader.next(), try reader.next())
-  }
-}
-
-/// What is remembered of one download.
 package struct TransferRecord: Hashable, Sendable {
   package var request: TransferRequest
   package var state = TransferState.remote
@@ -35,11 +8,12 @@ package struct TransferRecord: Hashable, Sendable {
   package var total: Int64?
   /// Bytes in the cache when the journal was last written.
   package var received: Int64 = 0
-  package var problem: TransferProblem?
+  /// Why it has failed, or waits: one line for a person.
+  package var problem: String?
   package var isKept = false
   /// Whether it is dropped once nobody has it open.
   package var dropsAtClose = false
-  /// When it last changed, in seconds since 1970.
+  /// See `TransferStatus.changed`.
   package var changed: Int64 = 0
   /// The place in the queue: lower comes first.
   package var order: Int64 = 0
@@ -67,9 +41,6 @@ package struct TransferRecord: Hashable, Sendable {
     return record
   }
 
-  /// Paused by podcastfs itself, for lack of room: to go on when there is room.
-  package var waitsForRoom: Bool { state == .paused && problem?.kind == .noRoom }
-
   /// Whether it is remembered for its size alone.
   package var holdsNothing: Bool { state == .remote && received == 0 && !isKept && problem == nil }
 
@@ -79,7 +50,7 @@ package struct TransferRecord: Hashable, Sendable {
   }
 
   /// Whether the daemon has something to download for it.
-  package var isUnfinished: Bool { state == .queued || state == .downloading || waitsForRoom }
+  package var isUnfinished: Bool { state == .queued || state == .downloading }
 
   /// Whether a daemon has something to do for it: to download, or to drop it at its last close.
   package var isPending: Bool { isUnfinished || dropsAtClose }
@@ -106,7 +77,7 @@ package struct TransferRecord: Hashable, Sendable {
   package var status: TransferStatus {
     TransferStatus(
       key: key, state: state, generation: generation, total: total, received: received,
-      error: problem?.message,
+      error: problem,
       isKept: isKept, dropsAtClose: dropsAtClose, changed: changed, order: order, url: request.url,
       title: request.title, show: request.show, fileName: request.fileName)
   }
@@ -124,21 +95,15 @@ extension TransferRecord: BinaryValue {
 
   package init(from reader: inout BinaryReader) throws(BinaryError) {
     self.init(request: try reader.next())
-    state = try reader.next()
-    generation = try reader.next()
-    total = try reader.next()
-    received = try reader.next()
-    problem = try reader.next()
-    isKept = try reader.next()
-    changed = try reader.next()
-    order = try reader.next()
-    failed = try reader.next()
-    attempts = try reader.next()
-    doubts = try reader.next()
-    doubted = try reader.next()
-    notBefore = try reader.next()
-    dropsAtClose = try reader.next()
-    let numbers = [total, received, changed, order, failed, attempts, doubts, doubted, notBefore]
-    guard numbers.allSatisfy({ $0.map(Self.counts.contains) ?? true }) else { throw .malformed }
+    (state, generation, total, received) = (
+      try reader.next(), try reader.next(), try reader.next(), try reader.next()
+    )
+    (problem, isKept, changed, order) = (
+      try reader.next(), try reader.next(), try reader.next(), try reader.next()
+    )
+    (failed, attempts, doubts) = (try reader.next(), try reader.next(), try reader.next())
+    (doubted, notBefore, dropsAtClose) = (try reader.next(), try reader.next(), try reader.next())
+    let numbers = [total, received, order, failed, attempts, doubts, doubted, notBefore]
+    guard changed >= 0, numbers.allSatisfy({ $0.map(Self.counts.contains) ?? true }) else { throw .malformed }
   }
 }

@@ -87,13 +87,11 @@ package protocol OpenEpisode: AnyObject, Sendable {
   func readCached(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Int?
   /// How many of `count` bytes at `offset` are here, one behind the other.
   func countCached(at offset: Int64, upTo count: Int) -> Int
-  /// Whether every byte is here.
   var isWhole: Bool { get }
   /// Ends when `readCached` of that range would answer, or with the failure; at the latest after
   /// `read_timeout` without a single new byte.
   func whenAvailable(
     at offset: Int64, count: Int, completion: @escaping @Sendable (TransferFailure?) -> Void
   ) -> any Cancellable
-  /// The reader is done with it.
   func close()
 }

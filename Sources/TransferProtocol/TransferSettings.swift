@@ -41,21 +41,13 @@ extension TransferSettings: BinaryValue {
   }
 
   package init(from reader: inout BinaryReader) throws(BinaryError) {
-    downloads = try reader.next()
-    perHost = try reader.next()
-    cacheSize = try reader.next()
-    minimumFree = try reader.next()
-    stallTimeout = try reader.next()
-    connectTimeout = try reader.next()
-    limitRate = try reader.next()
-    isPaused = try reader.next()
-    restsOnMetered = try reader.next()
-    restsBelowCharge = try reader.next()
+    (downloads, perHost, cacheSize) = (try reader.next(), try reader.next(), try reader.next())
+    (minimumFree, stallTimeout, connectTimeout) = (try reader.next(), try reader.next(), try reader.next())
+    (limitRate, isPaused) = (try reader.next(), try reader.next())
+    (restsOnMetered, restsBelowCharge) = (try reader.next(), try reader.next())
     let (start, end): (Int64?, Int64?) = (try reader.next(), try reader.next())
     if let start, let end { hours = DailyHours(start: Int(clamping: start), end: Int(clamping: end)) }
-    proxy = try reader.next()
-    userAgent = try reader.next()
-    certificateAuthorities = try reader.next()
+    (proxy, userAgent, certificateAuthorities) = (try reader.next(), try reader.next(), try reader.next())
     let variables: [String]? = try reader.next()
     proxyVariables = variables.map { names in
       let pairs = stride(from: 0, to: names.count - 1, by: 2).map { (names[$0], names[$0 + 1]) }

@@ -7,11 +7,10 @@ package enum TransferState: String, BinaryValue, CaseIterable {
   /// Wanted, and waiting for its turn or its next try.
   case queued
   case downloading
-  /// Held, by the user or for lack of room, with what has come.
+  /// Held by the user, with what has come.
   case paused
   /// It can't be had; `error` says why.
   case failed
-  /// All of it is here.
   case cached
 
   /// What changes within one of these moves no episode from one folder to another.
@@ -25,6 +24,5 @@ package enum TransferState: String, BinaryValue, CaseIterable {
     }
   }
 
-  /// The attribute's text.
   package var name: String { rawValue }
 }

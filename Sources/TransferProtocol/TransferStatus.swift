@@ -9,24 +9,20 @@ package struct TransferStatus: Hashable, Sendable {
   package var generation: UInt32
   /// The exact size in bytes, once a response has told it.
   package var total: Int64?
-  /// Bytes in the cache.
   package var received: Int64
   /// Bytes per second and seconds left, while downloading.
   package var rate: Int64?
   package var eta: Int64?
-  /// One line that a person understands: when failed, waiting for a retry, or paused by podcastfs itself.
+  /// One line that a person understands: when failed, stalled, or waiting for a retry or for room.
   package var error: String?
   /// Why a reader in this process got nothing last, while nothing has come or changed since. Not told to others.
   package var readFailure: String?
-  /// Never evicted.
   package var isKept: Bool
   /// Whether it is dropped once nobody has it open.
   package var dropsAtClose: Bool
-  /// When it last changed, in seconds since 1970.
-  package var changed: Int64
   /// When it came to the stage at which it is, in nanoseconds since 1970: whoever hears of it late, and of several changes
-  /// at once, has it by the same time. 0 where that is not known: it is told while a daemon runs, and not stored.
-  package var moment: Int64 = 0
+  /// at once, has it by the same time.
+  package var changed: Int64
   /// The place in the queue: lower comes first.
   package var order: Int64
   /// The request's facts for people.
@@ -81,7 +77,7 @@ extension TransferStatus: BinaryValue {
 
   package func encode(into bytes: inout [UInt8]) {
     bytes.put(key, state, generation, total, received, rate, eta, error, isKept, dropsAtClose, changed)
-    bytes.put(order, url, title, show, fileName, moment)
+    bytes.put(order, url, title, show, fileName)
   }
 
   package init(from reader: inout BinaryReader) throws(BinaryError) {
@@ -89,8 +85,7 @@ extension TransferStatus: BinaryValue {
       Self.init(
         key:state:generation:total:received:rate:eta:error:isKept:dropsAtClose:changed:order:url:title:
         show:fileName:))
-    moment = try reader.next()
-    let numbers = [total, received, rate, eta, changed, order]
-    guard numbers.allSatisfy({ $0.map(Self.counts.contains) ?? true }) else { throw .malformed }
+    let numbers = [total, received, rate, eta, order]
+    guard changed >= 0, numbers.allSatisfy({ $0.map(Self.counts.contains) ?? true }) else { throw .malformed }
   }
 }

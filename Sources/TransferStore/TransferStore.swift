@@ -28,7 +28,6 @@ package struct TransferStore {
 
   package static func path(in state: String) -> String { state + "/" + fileName }
 
-  /// The name that a damaged store is kept under.
   package static func damagedName(in state: String) -> String { path(in: state) + ".damaged" }
 
   package enum Condition: Hashable, Sendable {
@@ -71,7 +70,7 @@ package struct TransferStore {
   }
 
   /// Raise it with every change of the tables: a store of another version is set aside.
-  private static let version = 4
+  private static let version = 5
 
   private static let tables = """
     CREATE TABLE transfer (
@@ -101,7 +100,6 @@ package struct TransferStore {
     try database.first("SELECT record FROM transfer WHERE key = ?", key.bytes, as: Self.record) ?? nil
   }
 
-  /// Bytes of all together.
   package func bytes() throws(DatabaseError) -> Int64 {
     try database.first("SELECT SUM(received) FROM transfer") { $0.int64(0) } ?? 0
   }
@@ -118,6 +116,15 @@ package struct TransferStore {
   private static func record(_ row: borrowing Row) -> TransferRecord? {
     try? TransferRecord(decoding: row.blob(0)[...])
   }
+
+  /// Forgets rows that are there for a size alone, but for the latest.
+  package func prune() throws(DatabaseError) {
+    try database.run(
+      "DELETE FROM transfer WHERE surplus NOT NULL AND key NOT IN (SELECT key FROM transfer"
+        + " WHERE surplus NOT NULL ORDER BY surplus DESC LIMIT \(Self.restingRows))")
+  }
+
+  private static let restingRows = 4096
 
   /// Whether there is something that a daemon would go on with.
   package func hasUnfinished() throws(DatabaseError) -> Bool {

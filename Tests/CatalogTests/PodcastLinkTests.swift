@@ -94,9 +94,38 @@ import Testing
     #expect(
       listed.name == "Harbour Lights" && listed.podcast.feedURL.forRequest == world.web.address + "/feed")
     let count = world.web.requestCount
-    let error = #expect(throws: CatalogError.self) { try wait { world.catalog.find(link, completion: $0) } }
-    #expect(error?.message.contains("podcastfs subscribe LINK follows it") == true)
-    #expect(world.web.requestCount == count)
+    // A search for it shows it, and no service hears of it.
+    let found = try wait { world.catalog.find(link, completion: $0) }
+    #expect(found.podcasts.map(\.title) == ["Harbour Lights"] && found.source == "feed")
+    #expect(found.podcasts.map(\.episodeCount) == [1] && found.podcasts.map(\.isListed) == [false])
+    #expect(world.web.requestCount == count + 1)
+  }
+
+  @Test func aSearchForAnAddressAsksThatAddressAlone() throws {
+    let world = try CatalogWorld()
+    feed(world, "Harbour Lights", at: "/feed")
+    world.web.set(
+      "/page",
+      FakeWeb.Page(
+        #"<html><head><link rel="alternate" type="application/rss+xml" href="/feed"></head></html>"#,
+        headers: [("Content-Type", "text/html")]))
+    let host = world.web.address.dropFirst("http://".count)
+    for address in [
+      "http://\(host)/feed", "pcast://\(host)/feed", "feed:http://\(host)/feed", "http://\(host)/page",
+    ] {
+      let found = try wait { world.catalog.find(address, completion: $0) }
+      #expect(found.podcasts.map(\.title) == ["Harbour Lights"], "\(address)")
+      #expect(found.podcasts.map(\.feedURL.forRequest) == ["http://\(host)/feed"])
+    }
+    #expect(throws: CatalogError.self) {
+      try wait { world.catalog.find("http://\(host)/gone", completion: $0) }
+    }
+    let words = #expect(throws: CatalogError.self) {
+      try wait { world.catalog.find("lights http://\(host)/feed", completion: $0) }
+    }
+    #expect(words?.errno == .EINVAL)
+    #expect(world.web.requests("/search").isEmpty)
+    #expect(try world.catalog.subscriptions().isEmpty)
   }
 
   @Test func theDirectoryKnowsTheNumbersOfItsPublisherAndOfApple() throws {

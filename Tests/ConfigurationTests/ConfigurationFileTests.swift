@@ -60,7 +60,7 @@ import Testing
     let mount = try Settings.load(file: file.path, environment: [:], options: ["umask=022"]).mount
     #expect(mount.mask == 0o022 && mount.shownUser == 1000)
     #expect(mount.passedOn == [OptionList.Option("allow_other"), OptionList.Option("fsname", "pods")])
-    #expect(try refusal("umask = 8") == "1: umask=8 cannot be used: it takes permissions in octal, like 022")
+    #expect(try refusal("umask = 8") == "1: umask=8 is not valid: it takes permissions in octal, like 022")
     #expect(try refusal("setuid = nobody") == "1: setuid is an option of mount: -o setuid=…")
   }
 

@@ -227,6 +227,27 @@ import Testing
     #expect(isLater)
   }
 
+  /// A check or a comparison does not make an episode the one that was read last.
+  @Test func whatPodcastfsReadsForItselfCountsAsNoUse() throws {
+    let writer = try writer()
+    try write(0..<100_000, writer)
+    try writer.synchronize()
+    let before = try #require(layout.lastRead(key, 1))
+    // The kernel's clock for files goes on in steps.
+    #expect(
+      try eventually {
+        try write(0..<100_000, writer); return try modified(1) > before
+      })
+    #expect(try body.bytes.withUnsafeBytes { try writer.agreement(of: $0, at: 0) } == 100_000)
+    _ = try GenerationCheck(layout, key, 1)
+    #expect(layout.lastRead(key, 1) == before)
+  }
+
+  private func modified(_ generation: UInt32) throws -> Int64 {
+    let status = try FileDescriptor(openingRegular: layout.data(key, generation), O_RDONLY).status()
+    return Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
+  }
+
   @Test func aGenerationIsNotBegunTwice() throws {
     _ = try writer()
     #expect(throws: PosixError.self) { try writer() }

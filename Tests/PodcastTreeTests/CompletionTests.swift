@@ -16,7 +16,8 @@ import TransferProtocol
     fixture.transfers.set(TransferStatus(key: keys[0], state: .cached, generation: 1, changed: 1_600_000_000))
     // Told by the daemon in one word, since it came so fast.
     fixture.transfers.set(
-      TransferStatus(key: keys[1], state: .cached, generation: 1, changed: wallClockSeconds() + 1))
+      TransferStatus(
+        key: keys[1], state: .cached, generation: 1, changed: wallClockNanoseconds() + 1_000_000_000))
     fixture.transfers.set(TransferStatus(key: keys[2], state: .downloading))
     #expect(fixture.awaitListing(.downloading))
     fixture.transfers.set(TransferStatus(key: keys[2], state: .cached, generation: 1))

@@ -49,13 +49,4 @@ import TransferProtocol
       #expect(found == decision, "\(opener) \(String(describing: state)) \(trigger)")
     }
   }
-
-  /// What podcastfs has paused itself, as for a full disk, has a reason.
-  @Test func onlyAPauseWithoutAReasonIsTheUsers() {
-    var status = TransferStatus(key: MediaKey(address: "http://media.example/1.mp3"), state: .paused)
-    #expect(DownloadPolicy.isPausedByUser(status))
-    status.error = "no space left"
-    #expect(!DownloadPolicy.isPausedByUser(status))
-    #expect(!DownloadPolicy.isPausedByUser(nil))
-  }
 }

@@ -200,18 +200,18 @@ import TransferProtocol
       return try wait(fixture.tree.attributes(of: view)).modified.sinceEpoch
     }
     var status = TransferStatus(key: TreeFixture.key, state: .paused)
-    status.moment = wallClockNanoseconds()
+    status.changed = wallClockNanoseconds()
     let changes: [(TransferState, NodeID)] = [
       (.paused, .paused), (.cached, .downloaded), (.remote, .downloaded), (.queued, .downloading),
       (.failed, .failed),
     ]
     for (state, view) in changes {
       status.state = state
-      status.moment += 1_000_000
+      status.changed += 1_000_000
       fixture.transfers.set(status)
-      #expect(try time(view, fixture) == status.moment)
+      #expect(try time(view, fixture) == status.changed)
     }
-    #expect(try time(.failed, TreeFixture(after: fixture)) == status.moment)
+    #expect(try time(.failed, TreeFixture(after: fixture)) == status.changed)
   }
 
   @Test func aNewRepresentationIsANewNodeOfTheSameInode() throws {

@@ -36,7 +36,8 @@ import TransferProtocol
     _ fixture: TreeFixture, _ state: TransferState, at time: Int64, generation: UInt32 = 1
   ) {
     fixture.transfers.set(
-      TransferStatus(key: TreeFixture.key, state: state, generation: generation, changed: time))
+      TransferStatus(
+        key: TreeFixture.key, state: state, generation: generation, changed: time * 1_000_000_000))
   }
 
   /// What the tree has been told is taken in when this ends.
@@ -55,7 +56,7 @@ import TransferProtocol
   @Test func theFeedsSizeIsToldWhileNoServerHasToldOne() throws {
     let fixture = try fixture()
     let reader = try Reader(fixture)
-    change(fixture, .queued, at: 10_000_000_000)
+    change(fixture, .queued, at: 9_000_000_000)
     #expect(eventually { reader.file.isReadable })
     try reader.readAll()
     let episode = try wait(
@@ -88,7 +89,7 @@ import TransferProtocol
     reader.file = try wait(fixture.tree.open(.events, writes: false, for: caller))
     reader.offset = 1000
     #expect(try reader.read(100) == 0)
-    change(fixture, .queued, at: 10_000_000_000)
+    change(fixture, .queued, at: 9_000_000_000)
     #expect(eventually { reader.file.isReadable })
     try reader.readAll()
     #expect(reader.lines.count == 1 && reader.text.contains(#""state":"queued""#), "\(reader.text)")
@@ -104,7 +105,7 @@ import TransferProtocol
     let (slow, fast) = (try Reader(first), try Reader(first))
     for number in 0..<8000 {
       change(
-        first, number % 2 == 0 ? .queued : .remote, at: 10_000_000_000 + Int64(number),
+        first, number % 2 == 0 ? .queued : .remote, at: 9_000_000_000 + Int64(number),
         generation: UInt32(number))
       // Each by itself: of several at once the last is told.
       try settle(first)

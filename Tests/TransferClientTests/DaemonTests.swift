@@ -43,22 +43,6 @@ import TransferProtocol
     #expect(user.daemon != nil)
   }
 
-  @Test func itBeginsForWhoMayOpenSomethingAndIsNotKeptForThat() throws {
-    let client = try user.client()
-    #expect(!client.isReady && user.daemon == nil)
-    client.makeReady()
-    #expect(client.isReady)
-    #expect(eventually { self.user.daemon != nil && DaemonPlace.socket(in: self.user.places.state) != nil })
-    let request = user.serve(body)
-    #expect(body.firstDifference(try client.opened(request).readAll()) == nil)
-    #expect(client.reaches(.cached, request))
-    let daemon = try #require(user.daemon)
-    kill(daemon, SIGTERM)
-    #expect(eventually { !client.isReady })
-    // It takes a moment to end; another one would stay.
-    #expect(eventually { self.user.daemon == nil })
-  }
-
   @Test func aSecondOneLeavesTheFieldToTheFirst() throws {
     let first = try startDaemon()
     #expect(eventually { self.user.daemon == first.id })

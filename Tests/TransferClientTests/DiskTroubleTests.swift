@@ -140,7 +140,7 @@ import TransferProtocol
     user.origin.change("/a.mp3") { $0.behaviour.rate = nil }
     let again = try client.opened(request)
     _ = try? again.readAll()
-    #expect(client.reaches(.paused, request))
+    #expect(eventually { client.status(of: request.key)?.error?.hasPrefix("no space left") == true })
     again.close()
     #expect(user.daemonIsAtRest())
   }

@@ -83,31 +83,4 @@ import TransferStore
     unlink(ballast)
     #expect(eventually { (try? client.opened(request)) != nil })
   }
-
-  @Test func whatIsHereCanBeDroppedAllTheSame() throws {
-    defer { umount2(user.places.state, Int32(MNT_DETACH)) }
-    let client = try user.client()
-    let request = user.serve(TestBody(seed: 3, size: 300_000))
-    let other = user.serve(TestBody(seed: 4, size: 100), at: "/other.mp3")
-    #expect(client.confirmed { $0.start(request, completion: $1) })
-    #expect(client.reaches(.cached, request))
-    #expect(
-      eventually {
-        let records = try? TransferStore(reading: self.user.places.state).records()
-        return records?.first { $0.key == request.key }?.state == .cached
-      })
-    try fill()
-    #expect(
-      eventually {
-        self.failure(of: client, { $0.pause(other, completion: $1) })??.errno == .ENOSPC
-      })
-    #expect(client.confirmed { $0.drop(request.key, completion: $1) })
-    #expect(client.status(of: request.key)?.state == .remote)
-    #expect(!user.layout.hasData(request.key, user.generation(request)))
-    // Also for a daemon that knows it only as the store has it.
-    #expect(user.killDaemon())
-    unlink(ballast)
-    #expect(eventually { client.confirmed { $0.pause(other, completion: $1) } })
-    #expect(client.status(of: request.key)?.state ?? .remote == .remote)
-  }
 }

@@ -168,7 +168,7 @@ import TransferStore
     "DROP TABLE transfer; CREATE TABLE transfer (kez TEXT)",
     "PRAGMA user_version = 0; PRAGMA application_id = 0",
     "PRAGMA user_version = 131075; PRAGMA application_id = 0",
-    "PRAGMA user_version = 5; PRAGMA application_id = \(0xfffa_0005 - (1 << 32))",
+    "PRAGMA user_version = 9; PRAGMA application_id = \(0xfff6_0009 - (1 << 32))",
     "ALTER TABLE transfer RENAME COLUMN key TO kez",
   ])
   func aStoreOfAnotherShapeIsSetAside(_ change: String) throws {

@@ -128,8 +128,9 @@ import TransferProtocol
     let client = try user.client { $0.minimumFree = 1 << 60 }
     let failure = client.openFailure(all[0].request)
     #expect(failure?.errno == .ENOSPC)
-    #expect(client.reaches(.paused, all[0].request))
-    #expect(client.status(of: all[0].request.key)?.error?.hasPrefix("no space left") == true)
+    let key = all[0].request.key
+    #expect(eventually { client.status(of: key)?.error?.hasPrefix("no space left") == true })
+    #expect(client.status(of: key)?.state == .queued)
     // The latest mount's options hold.
     let roomy = try user.client()
     #expect(roomy.reaches(.cached, all[0].request))

@@ -24,7 +24,7 @@ import TransferProtocol
     #expect(direct.url == "http://cdn.test/a.mp3?token=1" && direct.range != nil)
     #expect(direct.allowsPrivateHosts == isPrivate)
     // By the feed's own address it may again.
-    world.end(ResponseFailure("reset"))
+    world.end(Fault(.passing, "reset"))
     world.wait(10)
     let next = try #require(world.requested.last)
     #expect(next.url == request.url && next.allowsPrivateHosts)
@@ -89,7 +89,7 @@ import TransferProtocol
       (head.entityTag, head.lastModified) = ("\"other\"", date)
     }
     world.bring(8192, where: { $0 != world.requests[0].url })
-    world.end(ResponseFailure("reset"), where: { $0 == world.requests[0].url })
+    world.end(Fault(.passing, "reset"), where: { $0 == world.requests[0].url })
     world.wait(20)
     #expect(world.asked > 2 && world.copy(0) == copy)
   }
@@ -102,7 +102,7 @@ import TransferProtocol
     world.bring(1 << 20)
     world.say { .wait(id: $0, open: 1, offset: 40_000_000, count: 4096) }
     world.answer(50_000_000, where: { _ in true }) { $0.url = "http://mirror.test/a.mp3" }
-    world.end(ResponseFailure("reset"))
+    world.end(Fault(.passing, "reset"))
     world.wait(10)
     #expect(world.asked == 3)
     let next = try #require(world.requested.last)
@@ -124,7 +124,7 @@ import TransferProtocol
       (head.status, head.length, head.part, head.partTotal) = (200, 5_000_000, nil, nil)
     }
     world.bring(1 << 20)
-    world.end(ResponseFailure("reset"))
+    world.end(Fault(.passing, "reset"))
     world.say { .wait(id: $0, open: 1, offset: 3_000_000, count: 40_000) }
     world.wait(10)
     #expect(world.asked == 2)

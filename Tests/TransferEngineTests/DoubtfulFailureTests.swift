@@ -5,8 +5,7 @@ import TransferProtocol
 
 /// Failures that may be the network's fault, or the clock's: a login page, a certificate that is not valid yet.
 @Suite struct DoubtfulFailureTests {
-  private let page = ResponseFailure(
-    "TLS: certificate of h0.test is not valid", .doubtful, silentHost: "h0.test")
+  private let page = Fault(.doubtful, "TLS: certificate of h0.test is not valid", host: "h0.test")
 
   /// The next request, as soon as one comes, fails so.
   private func fail(_ world: EngineWorld) {

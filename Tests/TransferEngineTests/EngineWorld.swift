@@ -20,7 +20,11 @@ final class EngineWorld {
   /// Of what observers were told, each time.
   private(set) var told: [MediaKey] = []
   private(set) var logged: [String] = []
-  private(set) var records: [MediaKey: TransferRecord] = [:]
+  private let store: TestStore
+  private(set) var records: [MediaKey: TransferRecord] {
+    get { store.rows }
+    set { store.rows = newValue }
+  }
   /// What is in the cache, and files that are open.
   var files: [MediaKey: (representation: Representation, present: ByteRanges)] = [:]
   /// Files that the cache is found to have.
@@ -84,7 +88,7 @@ final class EngineWorld {
     change(&settings)
     self.settings = settings
     self.now = now
-    self.records = records
+    store = TestStore(records)
     self.files = files
     self.found = found
     self.listsAtOnce = listsAtOnce
@@ -93,8 +97,8 @@ final class EngineWorld {
       return TransferRequest(
         key: MediaKey(address: WebAddress(url)), url: url, title: "", show: "", fileName: "")
     }
-    let known = records.values.sorted { ($0.order, $0.key) < ($1.order, $1.key) }
-    engine = TransferCore(records: known, settings: settings, seed: 1, now: Self.moment(now))
+    engine = TransferCore(
+      records: store.unfinished, rows: store.stored, settings: settings, seed: 1, now: Self.moment(now))
     take(engine.start())
     handle(.joined(client, observes: false, answersAddresses: false))
   }
@@ -248,11 +252,11 @@ final class EngineWorld {
     case .write(let flow, let range):
       let used = files.values.reduce(0) { $0 + $1.present.count }
       if let key = open[store], used + range.upperBound - range.lowerBound > capacity {
-        let failure = DiskFailure(.full, TransferCore.noSpaceLeft)
+        let failure = Fault(.noRoom, TransferCore.noSpaceLeft)
         return .disk(store, .notWritten(flow, range, failure, present: files[key]?.present ?? ByteRanges()))
       }
       if let key = open[store], range.upperBound > runtimeCapacity {
-        let failure = DiskFailure(.runtimeFull, "no space left in the runtime folder")
+        let failure = Fault(.runtimeFull, "no space left in the runtime folder")
         return .disk(store, .notWritten(flow, range, failure, present: files[key]?.present ?? ByteRanges()))
       }
       if let key = open[store] { files[key]?.present.insert(range) }
@@ -326,7 +330,7 @@ extension EngineWorld {
   }
 
   /// They end; those without a head, too, where that is a failure.
-  func end(_ failure: ResponseFailure?, where host: (String) -> Bool = { _ in true }) {
+  func end(_ failure: Fault?, where host: (String) -> Bool = { _ in true }) {
     let some = flows(true, host) + (failure == nil ? [] : flows(false, host))
     for (flow, _) in some where running.removeValue(forKey: flow) != nil { handle(.ended(flow, failure)) }
   }

@@ -22,7 +22,8 @@ import TransferProtocol
     func moment(_ seconds: Double) -> Moment {
       Moment(instant: Instant(nanoseconds: Int64(seconds * 1e9)), wall: Int64(seconds))
     }
-    var engine = TransferCore(records: [record], settings: settings, seed: 1, now: moment(1000))
+    let store = TestStore([record.key: record])
+    var engine = TransferCore(records: [], rows: store.stored, settings: settings, seed: 1, now: moment(1000))
     var now = 1000.0
     var removed: Set<MediaKey> = []
     var effects = engine.start()
@@ -34,8 +35,10 @@ import TransferProtocol
         case .store(let store, .open): events.append(.disk(store, .missing))
         case .listFiles: events.insert(.found([]), at: 0)
         case .remove(let key, _): events.append(.removed(key))
-        case .save(let id, _, let keys):
+        case .save(let id, let rows, let keys):
           removed.formUnion(keys)
+          for row in rows { store.rows[row.key] = row }
+          for key in keys { store.rows[key] = nil }
           events.append(.saved(id, nil))
         default: break
         }

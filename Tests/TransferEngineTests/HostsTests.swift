@@ -63,11 +63,28 @@ import TransferProtocol
     let world = EngineWorld(60, hosts: 1)
     for request in world.requests {
       world.say { .order(id: $0, .start(request)) }
-      world.end(ResponseFailure("connection refused", silentHost: "h0.test"))
+      world.end(Fault(.passing, "connection refused", host: "h0.test"))
     }
     #expect(world.asked == 1)
     world.wait(30)
     #expect(world.asked > 1)
+  }
+
+  /// Behind a tracker the host that sends has failed too.
+  @Test func anOrderAlsoAsksTheHostThatSends() {
+    let world = EngineWorld(1, hosts: 1)
+    world.say { .order(id: $0, .start(world.requests[0])) }
+    world.answer(5_000_000, where: { _ in true }) { $0.url = "http://cdn.test/0.mp3" }
+    world.bring(300_000)
+    for _ in 0..<6 {
+      world.end(Fault(.passing, "no answer", host: "cdn.test"))
+      world.wait(100)
+    }
+    world.end(Fault(.passing, "no answer", host: "cdn.test"))
+    world.wait(2)
+    let asked = world.asked
+    world.say { .order(id: $0, .start(world.requests[0])) }
+    #expect(world.asked == asked + 1)
   }
 
   @Test func theNextEndIsTheSoonest() {

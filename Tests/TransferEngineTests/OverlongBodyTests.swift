@@ -42,7 +42,7 @@ import TransferProtocol
     open()
     world.answer(1_500_000)
     world.bring(1 << 20)
-    world.end(ResponseFailure("reset"), where: { _ in true })
+    world.end(Fault(.passing, "reset"), where: { _ in true })
     world.wait(10)
     world.answer(1_500_000, where: { _ in true }) { head in
       (head.status, head.part, head.partTotal, head.length) = (200, nil, nil, nil)

@@ -88,8 +88,8 @@ import TransferProtocol
     world.wait(0.25)
     let begun = try #require(world.engine.status(of: key))
     #expect(begun.state == .downloading)
-    #expect(begun.moment == queued.moment)
+    #expect(begun.changed == queued.changed)
     world.say { .order(id: $0, .drop(key)) }
-    #expect(try #require(world.engine.status(of: key)).moment > queued.moment)
+    #expect(try #require(world.engine.status(of: key)).changed > queued.changed)
   }
 }

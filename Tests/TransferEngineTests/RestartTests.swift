@@ -10,7 +10,7 @@ import TransferProtocol
     let world = EngineWorld(count, hosts: count)
     for request in world.requests { world.say { .order(id: $0, .start(request)) } }
     for _ in 0..<1800 {
-      world.end(ResponseFailure("connection refused"))
+      world.end(Fault(.passing, "connection refused"))
       world.wait(1)
     }
     return world
@@ -31,7 +31,7 @@ import TransferProtocol
     // 128 to 300 s, a quarter more or less.
     #expect(waited > 90 && waited < 380, "\(waited)")
     // And goes on from there.
-    world.end(ResponseFailure("connection refused"))
+    world.end(Fault(.passing, "connection refused"))
     let failed = world.now
     while world.asked == 1 && world.now < failed + 1000 { world.wait(1) }
     #expect(world.now - failed > 90)
@@ -147,7 +147,7 @@ import TransferProtocol
     world.say { .order(id: $0, .start(world.requests[0])) }
     world.answer(100_000)
     world.bring(50_000)
-    world.end(ResponseFailure("closed"))
+    world.end(Fault(.passing, "closed"))
     world.wait(5)
     world.answer(90_000, where: { _ in true }) { head in
       head.status = 200

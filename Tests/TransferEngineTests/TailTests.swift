@@ -114,7 +114,7 @@ import TransferProtocol
     var head = ResponseHead(status: 200, url: first.value.url)
     (head.length, head.entityTag, head.acceptsRanges) = (Self.length, "\"1\"", true)
     if hasAnswered { world.handle(.head(first.key, head, firstBytes: Array("ID3".utf8))) }
-    world.handle(.ended(tail, ResponseFailure("reset")))
+    world.handle(.ended(tail, Fault(.passing, "reset")))
     if !hasAnswered { world.handle(.head(first.key, head, firstBytes: Array("ID3".utf8))) }
     world.handle(.came(first.key, Int(Self.length)))
     world.handle(.ended(first.key, nil))

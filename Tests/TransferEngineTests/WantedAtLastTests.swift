@@ -52,7 +52,7 @@ import TransferProtocol
       case 7: if let id = opened.popLast() { world.say { _ in .close(id: id) } }
       default:
         if withFailures {
-          world.end(ResponseFailure("no answer", .passing, silentHost: chance() ? "h0.test" : nil))
+          world.end(Fault(.passing, "no answer", host: chance() ? "h0.test" : nil))
         }
       }
       world.wait([0, 0.01, 0.05, 0.1, 0.2, 1][Int.random(in: 0..<6, using: &random)])

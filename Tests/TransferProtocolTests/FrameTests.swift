@@ -43,7 +43,7 @@ import TransferProtocol
   /// As a daemon tells it that has seen it change.
   private static var momentary: TransferStatus {
     var status = status
-    status.moment = 1_700_000_000_123_456_789
+    status.changed = 1_700_000_000_123_456_789
     return status
   }
 

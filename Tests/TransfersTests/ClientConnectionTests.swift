@@ -26,8 +26,13 @@ import Transfers
       (record.state, record.order) = (.paused, Int64(number))
       records.append(record)
     }
+    let known = records
+    var rows = StoredRows()
+    let byKey = Dictionary(uniqueKeysWithValues: known.map { ($0.key, $0) })
+    rows.record = { byKey[$0] }
+    rows.names = { _ in known.map { GenerationName(key: $0.key, generation: 0) } }
     engine = TransferCore(
-      records: records, settings: TransferSettings(), seed: 1,
+      records: [], rows: rows, settings: TransferSettings(), seed: 1,
       now: Moment(instant: Instant(nanoseconds: 0), wall: 0))
     let directory = try TemporaryDirectory()
     let listener = try UnixSocket.listen(at: directory.path("socket"))

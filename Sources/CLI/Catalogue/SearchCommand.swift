@@ -7,10 +7,11 @@ enum SearchCommand: Command {
   static let name = "search"
   static let summary = "search for podcasts"
   static let usage = """
-    podcastfs search [--json] [--limit N] [--country CC] WORDS…
+    podcastfs search [--json] [--limit N] [--country CC] WORDS…|ADDRESS
 
     Lists the podcasts found, the best first, with numbers that podcastfs subscribe takes. * marks those that you follow. WORDS
-    may have country:de, limit:20, lang:de and source:local, as the name of a folder in Search/ may.
+    may have country:de, limit:20, lang:de and source:local, as the name of a folder in Search/ may. ADDRESS is a feed's or
+    a page's, or a link of Apple or another player.
 
       --limit N      how many results at most, 1 to 200
       --country CC   the country to search in, two letters

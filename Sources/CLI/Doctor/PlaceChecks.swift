@@ -178,7 +178,7 @@ package enum PlaceChecks {
     defer { client.stop() }
     client.waitUntilCurrent(until: .after(5))
     if let failure = client.failure { return .problem(failure, fix: "then open an episode again") }
-    if client.isReady { return nil }
+    if client.isServed { return nil }
     let process = (try? UnixSocket.peer(of: socket.rawValue).process) ?? 0
     return .problem(
       "process \(process), which holds the transfer daemon's lock, does not serve",

@@ -59,14 +59,36 @@ extension Catalog {
     }
   }
 
-  /// Asks like `search`, but keeps no search.
-  /// - Parameter completion: called once, on any thread, after ten seconds at the latest.
+  /// Asks like `search`, but keeps no search. An address, typed by the user, is that of a feed or of a page that names one:
+  /// it is asked itself, and no service hears of it.
+  /// - Parameter completion: called once, on any thread; for words after ten seconds at the latest.
   @discardableResult
   package func find(
     _ text: String,
     completion: @escaping @Sendable (Result<MergedAnswer, CatalogError>) -> Void
   ) -> any Cancellable {
-    begin(text, completion) { [self] task in try answer(SearchQuery(parsing: text), for: task) }
+    begin(text, completion) { [self] task in
+      guard let addresses = Self.addresses(text) else {
+        return try answer(SearchQuery(parsing: text), for: task)
+      }
+      let lookup = FeedByAddress(feeds: feeds, isTyped: true) { request in task.onCancel { request.cancel() }
+      }
+      let found = SearchAnswer(source: "feed", found: [try lookup.podcast(at: addresses)])
+      return MergedAnswer([found], limit: 1)
+    }
+  }
+
+  /// - Returns: nil for words, and for links that need a directory.
+  private static func addresses(_ text: String) -> [WebAddress]? {
+    let address: String
+    switch PodcastLink(text) {
+    case .feed(let feed): address = feed
+    case nil where SubscriptionAddress.isAddress(text) && !text.contains(where: \.isWhitespace):
+      address = text
+    default: return nil
+    }
+    let addresses = SubscriptionAddress.typed(address)
+    return addresses.isEmpty ? nil : addresses
   }
 
   func begin<Value: Sendable>(
@@ -109,10 +131,7 @@ extension Catalog {
     case .apple(let number): (query.terms, query.appleID) = ("", number)
     case .podcastIndex(let number): return MergedAnswer([try podcast(number: number)], limit: limit)
     case .unsupported(let reason): throw CatalogError(.EINVAL, reason)
-    case .feed:
-      throw CatalogError(
-        .EINVAL, "this link leads to one feed, and was sent nowhere: podcastfs subscribe LINK follows it")
-    case nil: break
+    case .feed, nil: break
     }
     if query.terms.isEmpty, query.appleID == nil { throw CatalogError(.EINVAL, "no words to search for") }
     // An address may hold a password or a token: no service gets to see one.

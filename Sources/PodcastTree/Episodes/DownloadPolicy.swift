@@ -42,7 +42,7 @@ enum DownloadPolicy {
       }
     if opener.isReopening { return reopen(usual, opener, status?.state ?? .remote) }
     // Any open resumes a download that the user has paused.
-    if usual == .download, opener.hasLetGo, !isPausedByUser(status) {
+    if usual == .download, opener.hasLetGo, status?.state != .paused {
       return .open(.fetchOnly, waits: .forFirstByte)
     }
     return open(usual, opener)
@@ -60,10 +60,6 @@ enum DownloadPolicy {
 
   private static func open(_ intent: OpenIntent, _ opener: Opener) -> Decision {
     .open(intent, waits: intent == .download && opener.habit == .copies ? .forEnd : .no)
-  }
-
-  static func isPausedByUser(_ status: TransferStatus?) -> Bool {
-    status.map { $0.state == .paused && $0.error == nil } ?? false
   }
 }
 

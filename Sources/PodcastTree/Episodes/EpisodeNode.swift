@@ -31,7 +31,7 @@ struct EpisodeNode: TreeNode {
     _ episode: ListedEpisode, _ entry: EpisodeEntry, by program: Program?, for caller: Caller
   ) -> Answer<any OpenFile> {
     let status = tree.transfers.status(of: episode.mediaKey)
-    if DownloadPolicy.isPausedByUser(status) { tree.sweeps.ordered(episode.id) }
+    if status?.state == .paused { tree.sweeps.ordered(episode.id) }
     let opener = DownloadPolicy.Opener(
       habit: program?.habit ?? .reads,
       isBarred: caller.sniffs || tree.isBarred(caller, program) || entry.episode.isReplaced,

@@ -212,5 +212,5 @@ extension TreeState {
 
 extension TransferStatus {
   /// When it came to the stage at which it is.
-  var time: FileTime { moment > 0 ? FileTime(sinceEpoch: moment) : changed > 0 ? FileTime(changed) : .now }
+  var time: FileTime { changed > 0 ? FileTime(sinceEpoch: changed) : .now }
 }

@@ -1,7 +1,6 @@
 internal import PodcastModel
 internal import TransferProtocol
 
-/// An order, by its client's number.
 struct OrderName: Hashable {
   var client: ClientID
   var id: UInt64
@@ -12,12 +11,8 @@ struct CommandLog: Hashable {
   struct Order: Hashable {
     var name: OrderName
     var order: TransferOrder
-    /// The queue's last place.
     var place: Int64
-    /// When it came.
     var time: Instant
-    /// Whether the next daemon learns it from the missing files too, as on a disk that is too full for its row.
-    var isToldByFiles = false
 
     var key: MediaKey { order.key }
   }
@@ -34,8 +29,6 @@ struct CommandLog: Hashable {
   /// Those whose rows differ from the store's, each with a number that grows.
   private var changed: [MediaKey: UInt64] = [:]
   private var lastChange: UInt64 = 0
-  /// Rows to be deleted.
-  private var forgotten: Set<MediaKey> = []
   private var restsUntil: Instant?
   /// How many names of each are being taken away: orders wait for that.
   private var removals: [MediaKey: Int] = [:]
@@ -45,15 +38,9 @@ struct CommandLog: Hashable {
   mutating func append(_ order: Order) { queue.append(order) }
 
   mutating func note(changed key: MediaKey) {
-    forgotten.remove(key)
     if changed[key] != nil { return }
     lastChange += 1
     changed[key] = lastChange
-  }
-
-  mutating func forget(row key: MediaKey) {
-    changed[key] = nil
-    forgotten.insert(key)
   }
 
   func isPending(_ key: MediaKey) -> Bool {
@@ -65,8 +52,8 @@ struct CommandLog: Hashable {
   /// - Parameter isHeld: whether orders for a download wait.
   mutating func next(
     _ id: SaveID, at now: Instant, isHeld: (MediaKey) -> Bool
-  ) -> (orders: [Order], rows: [MediaKey], removed: [MediaKey])? {
-    if batch != nil || queue.isEmpty && changed.isEmpty && forgotten.isEmpty { return nil }
+  ) -> (orders: [Order], rows: [MediaKey])? {
+    if batch != nil || queue.isEmpty && changed.isEmpty { return nil }
     let isReady = { [removals] (order: Order) in removals[order.key] == nil && !isHeld(order.key) }
     let orders = queue.filter(isReady)
     queue.removeAll(where: isReady)
@@ -76,11 +63,9 @@ struct CommandLog: Hashable {
     let others = changed.filter { !ordered.contains($0.key) }.sorted { $0.value < $1.value }.map(\.key)
     rows += others.prefix(Limits.rowsAtOnce)
     for key in rows { changed[key] = nil }
-    let removed = Array(forgotten.subtracting(ordered).sorted().prefix(Limits.rowsAtOnce))
-    forgotten.subtract(removed)
-    if orders.isEmpty && rows.isEmpty && removed.isEmpty { return nil }
+    if orders.isEmpty && rows.isEmpty { return nil }
     batch = Batch(id: id, orders: orders, rows: Set(rows))
-    return (orders, rows, removed)
+    return (orders, rows)
   }
 
   /// The store cannot be written: what nobody has ordered waits for a while.
@@ -111,7 +96,6 @@ struct CommandLog: Hashable {
     (queue + (batch?.orders ?? [])).contains { $0.key == key && $0.order.takesFiles }
   }
 
-  /// Takes out the orders that take files away which could not be removed.
   mutating func refuse(_ key: MediaKey) -> [OrderName] {
     let isRefused = { (order: Order) in order.key == key && order.order.takesFiles }
     defer { queue.removeAll(where: isRefused) }

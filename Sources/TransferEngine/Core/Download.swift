@@ -6,22 +6,16 @@ enum Demand: Hashable {
   case none
   /// A client's readers alone, who may withdraw it; nil where it was ordered or several clients want it.
   case wanted(by: ClientID?)
-  /// The user has paused it.
   case paused
-  /// It is wanted, and there is no room for it.
-  case starved
-  /// It cannot be had.
   case failed
 }
 
-/// How much of an episode the cache has.
 enum Content: Hashable {
   case nothing, part, whole
 }
 
 /// What requests may ask a host for.
 enum RangePolicy: Hashable {
-  /// Any part.
   case trusted
   /// A part that overlaps with stored bytes, because nothing else tells two representations apart.
   case overlap
@@ -33,7 +27,6 @@ enum RangePolicy: Hashable {
   var givesRanges: Bool { self == .trusted || self == .overlap }
 }
 
-/// Whether a background download may run.
 enum Slot: Hashable {
   case none, granted
   /// It is its turn, and the cache has no room for it.
@@ -41,7 +34,6 @@ enum Slot: Hashable {
   /// No background download runs now.
   case resting(BackgroundRest)
 
-  /// Why it waits, for people.
   var message: String? {
     switch self {
     case .none, .granted: nil
@@ -59,14 +51,12 @@ enum AddressSearch: Hashable {
   case done
 }
 
-/// One download as the core works on it.
 struct Download: Hashable {
   var record: TransferRecord
   var demand: Demand
   var content: Content
   /// The current generation's files, while anybody needs them.
   var files: OpenFiles?
-  /// In the order in which they were asked for.
   var fetches: [Fetch] = []
   /// The request for the file's end, while the first response has not told what that must be of.
   var tail: Fetch?
@@ -79,7 +69,6 @@ struct Download: Hashable {
   var told: Told
   /// Until when readers may come back whose client has died, or who were told by an earlier daemon.
   var awaitsReaders: Instant?
-  /// The latest reader's place.
   var focus: Int64 = 0
   var meter = RateMeter()
   /// Whether the files must be opened to learn how much is here.
@@ -98,9 +87,7 @@ struct Download: Hashable {
 
   /// What is known of the host that sends.
   struct Source: Hashable {
-    /// The host that the feed's address names.
     var named = ""
-    /// The host that answered.
     var sender: String?
     /// Whether that is one that the public Internet cannot mean.
     var isPrivate = false
@@ -110,36 +97,32 @@ struct Download: Hashable {
     var earlyEnd: EarlyEnd?
   }
 
-  /// What observers and the store have been told.
   struct Told: Hashable {
     var status: TransferStatus?
     var row: TransferRecord?
-    /// See `TransferStatus.moment`.
-    var moment: Int64 = 0
     var isProgressDue = false
   }
 
   /// - Parameters:
   ///   - record: what is remembered. The wall clock is believed here alone: it may have been set since.
   ///   - isStored: whether the store has this row.
-  init(_ record: TransferRecord, moment: Int64 = 0, isStored: Bool, now: Moment) {
+  init(_ record: TransferRecord, isStored: Bool, now: Moment) {
     self.record = record
     demand =
       switch record.state {
       case .remote, .cached: .none
       case .queued, .downloading: .wanted(by: nil)
-      case .paused: record.waitsForRoom ? .starved : .paused
+      case .paused: .paused
       case .failed: .failed
       }
     content = record.generation == 0 || record.received == 0 && record.state == .remote ? .nothing : .part
     if record.state == .cached { content = .whole }
     retry = Retry(record, now: now)
     if isStored && record.dropsAtClose { awaitsReaders = now.instant.adding(Self.patience) }
-    told = Told(moment: moment)
+    told = Told()
     if isStored {
       told.row = record
       told.status = record.status
-      told.status?.moment = moment
     }
     source.named = WebAddress(record.request.url).host ?? ""
   }
@@ -153,31 +136,25 @@ struct Download: Hashable {
     return switch demand {
     case .none: .remote
     case .wanted: fetches.isEmpty ? .queued : .downloading
-    case .paused, .starved: .paused
+    case .paused: .paused
     case .failed: .failed
     }
   }
 
-  /// Whether all of it is to come.
   var isWanted: Bool { if case .wanted = demand { content != .whole } else { false } }
 
   /// Whether a reader has it open that makes it come, beside the queue.
   var isOpenForDownload: Bool { readers.contains { $0.isCurrent(record.generation) && $0.mayDownload } }
 
-  /// Whether it may run by now.
   var isRunnable: Bool { isWanted && (slot == .granted || isOpenForDownload) }
 
   /// Whether only the queue wants it.
   var isBackground: Bool { isWanted && !isOpenForDownload }
 
-  /// Whether the core has something to do for it.
-  var isUnfinished: Bool { isWanted || demand == .starved && content != .whole }
-
   var isSearching: Bool { if case .asked = search { true } else { false } }
 
-  /// Whether it must stay in memory as it is.
   var isBusy: Bool {
-    isUnfinished || !fetches.isEmpty || !readers.isEmpty || files != nil || isSearching || mustLook
+    isWanted || !fetches.isEmpty || !readers.isEmpty || files != nil || isSearching || mustLook
       || retry.until != nil || retry.filesUntil != nil || record.dropsAtClose
   }
 
@@ -196,16 +173,14 @@ struct Download: Hashable {
   /// Whether a response under way has shown that the generation is what the server has.
   var isConfirmed: Bool { fetches.contains { $0.intake.map { $0.agreeing <= 0 } ?? false } }
 
-  /// Whether a request may begin anywhere, beside a response under way too.
   var canSeek: Bool {
     let isValidated = openFiles.map { $0.representation.validator != nil } ?? true
     return ranges == .trusted && !beginsAnew && isValidated && !hasNoLength
       && !(refusesBeside && !fetches.isEmpty)
   }
 
-  /// Whether readers may have bytes fetched for them.
   var mayFetch: Bool {
-    demand != .failed && demand != .paused && demand != .starved && !record.request.url.isEmpty
+    demand != .failed && demand != .paused && !record.request.url.isEmpty
   }
 
   /// Whether a response goes on though nobody waits for what it brings next: readers that do not download would have to
@@ -222,7 +197,6 @@ struct Download: Hashable {
       .flatMap(\.waits).sorted { $0.number < $1.number }.map(\.range)
   }
 
-  /// Bytes to come, as far as the server has told.
   var missing: Int64 { max((record.total ?? 0) - received, 0) }
 
   /// Bytes to come that are not on their way to the disk, in whole blocks: what it still needs of the disk.
@@ -244,12 +218,6 @@ struct Download: Hashable {
   /// Whether its podcast was forgotten: the store is told nothing of it.
   var isForgotten: Bool { record.request.url.isEmpty && content == .nothing && !record.isKept }
 
-  /// Whether nothing is lost where it is forgotten.
-  var isForgettable: Bool {
-    demand == .none && received == 0 && content != .whole && !record.isKept && record.problem == nil
-      && !isBusy
-  }
-
   /// Seconds in which a client comes back: the mount's next process opens what was open.
   static let patience = 10.0
 
@@ -260,8 +228,9 @@ struct Download: Hashable {
     var status = record.status
     status.state = state
     status.received = received
-    status.moment = told.moment
-    if state == .queued, let message = slot.message { status.error = message }
+    if state == .queued, let message = slot.message, slot != .cacheFull || !retry.lacksRoom {
+      status.error = message
+    }
     if status.state == .cached { status.error = nil }
     if status.state == .downloading {
       status.rate = meter.rate
@@ -287,7 +256,7 @@ struct Download: Hashable {
       row.state =
         switch demand {
         case .none: .remote
-        case .wanted, .starved: .downloading
+        case .wanted: .downloading
         case .paused: .paused
         case .failed: .failed
         }
@@ -295,7 +264,6 @@ struct Download: Hashable {
     return row
   }
 
-  /// A fetch by its name; one that has ended is not there.
   subscript(id: FlowID) -> Fetch? {
     get { fetches.first { $0.id == id } }
     set {
@@ -304,17 +272,15 @@ struct Download: Hashable {
     }
   }
 
-  /// Whether the row says more than the store has.
-  var isWorthSaving: Bool {
-    if isForgotten { return told.row != nil }
-    let row = row
-    if told.row == nil {
-      return demand != .none || row.isKept || row.problem != nil || row.generation > 0 || row.total != nil
-    }
-    return told.row != row
+  /// Whether the store has to remember anything of it.
+  var isWorthARow: Bool {
+    !isForgotten
+      && (demand != .none || content == .whole || record.isKept || record.problem != nil
+        || record.generation > 0 || record.total != nil)
   }
 
-  /// Takes what a client knows of the episode now.
+  var isWorthSaving: Bool { isWorthARow ? told.row != row : told.row != nil }
+
   mutating func take(_ request: TransferRequest) {
     if record.request.url != request.url {
       source = Source(named: WebAddress(request.url).host ?? "")
@@ -334,9 +300,11 @@ extension Download {
   mutating func want(by client: ClientID?, place: Int64, at now: Instant) {
     let isNew = demand == .none && content != .whole
     switch demand {
+    // Somebody may have made room for it.
+    case .wanted where retry.lacksRoom: begin(by: nil)
     case .wanted(let other): demand = .wanted(by: other == client ? client : nil)
     case .failed where client != nil && (retry.isEarly(now) || retry.isForbidden(now)): return
-    case .paused, .starved: begin(by: nil)
+    case .paused: begin(by: nil)
     case .none, .failed: begin(by: client)
     }
     if isNew || record.order == 0 { record.order = place }

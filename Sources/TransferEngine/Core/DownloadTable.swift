@@ -1,19 +1,16 @@
 package import PodcastModel
 package import TransferProtocol
 
-/// Rows of the store that nothing has been done for since the start: they are read when they are needed, so that memory
-/// does not grow with what was downloaded in years.
+/// Rows of the store. Those of downloads at rest are read when they are needed, so that memory does not grow with what was
+/// downloaded in years.
 package struct StoredRows: Hashable, Sendable {
   package enum Choice: Sendable {
     case all
     /// Those of which the cache has bytes; those that may be evicted.
     case cached, evictable
-    /// Those that are remembered for their size alone, but for the latest `Limits.restingRows`.
-    case surplus
   }
   package var record: @Sendable (MediaKey) -> TransferRecord? = { _ in nil }
   package var names: @Sendable (Choice) -> [GenerationName] = { _ in [] }
-  /// Bytes of all together.
   package var bytes: Int64 = 0
 
   package init() {}
@@ -23,64 +20,33 @@ package struct StoredRows: Hashable, Sendable {
   package func hash(into hasher: inout Hasher) {}
 }
 
-/// All downloads: records of those at rest, and values of those that something is to be done for. An event costs what is
-/// active, not what was downloaded in years.
+/// All downloads: values of those that something is to be done for, rows of the others. An event costs what is active, not
+/// what was downloaded in years.
 struct DownloadTable: Hashable {
-  private struct Resting: Hashable {
-    var record: TransferRecord
-    var moment: Int64
-    /// Whether the store has it.
-    var isStored: Bool
-  }
-  private var resting: [MediaKey: Resting] = [:]
   private(set) var active: [MediaKey: Download] = [:]
   private var dirty: Set<MediaKey> = []
-  /// Bytes in the cache.
-  private(set) var bytes: Int64 = 0
-  /// Those whose responses are under way, and those that wait for room.
+  private(set) var bytes: Int64
+  /// Those whose responses are under way, and those that the cache has no room for.
   private(set) var running: Set<MediaKey> = []
   private(set) var starving: Set<MediaKey> = []
   private let rows: StoredRows
-  /// Those of `rows` that were forgotten.
-  private var forgotten: Set<MediaKey> = []
 
-  /// - Parameter rows: the store's; `records` are some of them.
-  init(_ records: [TransferRecord], _ rows: StoredRows) {
+  init(_ rows: StoredRows) {
     self.rows = rows
     bytes = rows.bytes
-    for record in records {
-      resting[record.key] = Resting(record: record, moment: 0, isStored: true)
-      if rows.bytes == 0 { bytes += record.received }
-    }
   }
 
-  /// What is only in the store.
-  private func stored(_ choice: StoredRows.Choice) -> [GenerationName] {
-    rows.names(choice).filter {
-      active[$0.key] == nil && resting[$0.key] == nil && !forgotten.contains($0.key)
-    }
+  private func resting(_ choice: StoredRows.Choice) -> [GenerationName] {
+    rows.names(choice).filter { active[$0.key] == nil }
   }
 
-  private func rest(of key: MediaKey) -> Resting? {
-    if let entry = resting[key] { return entry }
-    if active[key] != nil || forgotten.contains(key) { return nil }
-    return rows.record(key).map { Resting(record: $0, moment: 0, isStored: true) }
-  }
-
-  var keysInMemory: Set<MediaKey> { Set(resting.keys).union(active.keys) }
-  var keys: [MediaKey] { keysInMemory + stored(.all).map(\.key) }
+  var keysInMemory: Set<MediaKey> { Set(active.keys) }
+  var keys: [MediaKey] { active.keys + resting(.all).map(\.key) }
   var hasDirty: Bool { !dirty.isEmpty }
 
-  func status(of key: MediaKey) -> TransferStatus? {
-    if let download = active[key] { return download.status }
-    return rest(of: key).map { entry in
-      var status = entry.record.status
-      status.moment = entry.moment
-      return status
-    }
-  }
+  func status(of key: MediaKey) -> TransferStatus? { active[key]?.status ?? rows.record(key)?.status }
 
-  func record(of key: MediaKey) -> TransferRecord? { active[key]?.record ?? rest(of: key)?.record }
+  func record(of key: MediaKey) -> TransferRecord? { active[key]?.record ?? rows.record(key) }
 
   /// Whether it was dropped or evicted, or nothing of it ever came.
   func isEmptied(_ key: MediaKey) -> Bool {
@@ -88,7 +54,7 @@ struct DownloadTable: Hashable {
     return record.state == .remote && record.received == 0
   }
 
-  func contains(_ key: MediaKey) -> Bool { active[key] != nil || rest(of: key) != nil }
+  func contains(_ key: MediaKey) -> Bool { active[key] != nil || rows.record(key) != nil }
 
   /// Takes a download out, so that it can be changed; `put` must follow.
   mutating func take(_ key: MediaKey, now: Moment) -> Download? {
@@ -96,10 +62,9 @@ struct DownloadTable: Hashable {
       bytes -= download.received
       return download
     }
-    guard let entry = rest(of: key) else { return nil }
-    resting[key] = nil
-    bytes -= entry.record.received
-    var download = Download(entry.record, moment: entry.moment, isStored: entry.isStored, now: now)
+    guard let record = rows.record(key) else { return nil }
+    bytes -= record.received
+    var download = Download(record, isStored: true, now: now)
     download.isDirty = false
     return download
   }
@@ -109,32 +74,18 @@ struct DownloadTable: Hashable {
     bytes += download.received
     set(&dirty, key, download.isDirty)
     set(&running, key, !download.fetches.isEmpty)
-    set(&starving, key, download.demand == .starved || download.slot == .cacheFull)
+    set(&starving, key, download.slot == .cacheFull)
     active[key] = download
-    if !forgotten.isEmpty { forgotten.remove(key) }
   }
 
   private func set(_ list: inout Set<MediaKey>, _ key: MediaKey, _ isIn: Bool) {
     if isIn { list.insert(key) } else if !list.isEmpty { list.remove(key) }
   }
 
-  /// Puts a download that the store knows as it is to rest.
+  /// Leaves a download to its row, or forgets one that has none.
   mutating func rest(_ key: MediaKey) {
     guard let download = active.removeValue(forKey: key) else { return }
-    bytes -= download.received
-    var record = download.row
-    record.received = download.received
-    bytes += record.received
-    resting[key] = Resting(
-      record: record, moment: download.told.moment, isStored: download.told.row != nil)
-    for list in [\DownloadTable.dirty, \.running, \.starving] { self[keyPath: list].remove(key) }
-  }
-
-  mutating func forget(_ key: MediaKey) {
-    if let download = active.removeValue(forKey: key) { bytes -= download.received }
-    if let entry = rest(of: key) { bytes -= entry.record.received }
-    resting[key] = nil
-    if rows.record(key) != nil { forgotten.insert(key) }
+    bytes += (download.told.row?.received ?? 0) - download.received
     for list in [\DownloadTable.dirty, \.running, \.starving] { self[keyPath: list].remove(key) }
   }
 
@@ -145,7 +96,6 @@ struct DownloadTable: Hashable {
   }
 
   var runningInOrder: [MediaKey] { inOrder(running) }
-  var starvingInOrder: [MediaKey] { inOrder(starving) }
 
   func inOrder(_ keys: Set<MediaKey>) -> [MediaKey] {
     if keys.count < 2 { return Array(keys) }
@@ -162,29 +112,19 @@ struct DownloadTable: Hashable {
       record.state = download.state
       return record
     }
-    let known = (resting.values.map(\.record) + records).filter(\.isEvictable)
+    let known = records.filter(\.isEvictable)
       .map { GenerationName(key: $0.key, generation: $0.generation, size: $0.received) }
-    return (stored(.evictable) + known).sorted { $0.key < $1.key }
+    return (resting(.evictable) + known).sorted { $0.key < $1.key }
   }
 
-  /// Those at rest of which nothing need be remembered: all without even a size, and of too many the oldest.
-  func forgettable(beyond most: Int) -> [(key: MediaKey, isStored: Bool)] {
-    var (gone, kept): ([Resting], [Resting]) = ([], [])
-    for entry in resting.values where entry.record.holdsNothing {
-      let isKnown = entry.record.total != nil || entry.record.generation > 0
-      if entry.isStored && isKnown { kept.append(entry) } else { gone.append(entry) }
-    }
-    if kept.count > most {
-      kept.sort { ($0.record.changed, $0.record.key) < ($1.record.changed, $1.record.key) }
-      gone += kept.prefix(kept.count - most)
-    }
-    return (gone.map { ($0.record.key, $0.isStored) } + stored(.surplus).map { ($0.key, true) })
-      .sorted { $0.0 < $1.0 }
+  /// Those that have no row.
+  var forgettable: [MediaKey] {
+    active.filter { $0.value.told.row == nil && !$0.value.isBusy && !$0.value.isDirty }.map(\.key).sorted()
   }
 
   func storedName(of key: MediaKey) -> GenerationName? {
     if let download = active[key] { return download.storedName }
-    return rest(of: key).flatMap { Self.storedName($0.record) }
+    return rows.record(key).flatMap(Self.storedName)
   }
 
   private static func storedName(_ record: TransferRecord) -> GenerationName? {

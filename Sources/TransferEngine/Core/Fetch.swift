@@ -1,10 +1,9 @@
 internal import PodcastModel
 internal import TransferProtocol
 
-/// A request under way, and its response.
 struct Fetch: Hashable {
   let id: FlowID
-  let request: RequestPlanner.Request
+  let request: RequestedRange
   /// Whether it was sent to the address that answered before, not through the feed's redirects.
   let isDirect: Bool
   let asked: Instant
@@ -14,7 +13,6 @@ struct Fetch: Hashable {
   /// Why nothing more is taken from its host.
   struct Hold: OptionSet, Hashable {
     let rawValue: UInt8
-    /// The disk has enough to do.
     static let disk = Hold(rawValue: 1)
     /// `limit_rate`.
     static let throttle = Hold(rawValue: 2)
@@ -30,12 +28,10 @@ struct Fetch: Hashable {
     case answered(ResponseHead, firstBytes: [UInt8])
     /// It begins a generation whose files are being made; its bytes begin at `at`.
     case begins(ResponseHead, Representation, at: Int64)
-    /// Its bytes go to the files.
     case feeding
   }
   /// Bytes that came before there were files for them.
   var early: Int64 = 0
-  /// Where its bytes go, while it feeds the files.
   var intake: Intake?
   /// What its head says of the representation, until its bytes have agreed.
   var claim: Representation?
@@ -46,10 +42,8 @@ struct Fetch: Hashable {
 
   enum Ending: Hashable {
     case none
-    /// Nothing more is taken of it; it is there for what it holds, until there are files for that.
-    case stopped
     /// It has ended, and its last bytes are on their way to the disk.
-    case ended(ResponseFailure?)
+    case ended(Fault?)
   }
   /// When the oldest of what is held came.
   var heldSince: Instant?
@@ -61,7 +55,7 @@ struct Fetch: Hashable {
     var time: Instant
   }
 
-  init(_ id: FlowID, _ request: RequestPlanner.Request, isDirect: Bool, asked: Instant) {
+  init(_ id: FlowID, _ request: RequestedRange, isDirect: Bool, asked: Instant) {
     self.id = id
     self.request = request
     self.isDirect = isDirect
@@ -75,13 +69,8 @@ struct Fetch: Hashable {
 
   var hasEnded: Bool { if case .ended = ending { true } else { false } }
 
-  /// Whether it has brought bytes that there are no files for yet.
-  var awaitsFiles: Bool { early > 0 && intake == nil && stage != .asked }
-
-  /// Bytes in memory.
   var held: Int64 { intake?.held ?? early }
 
-  /// Whether more than a few bytes have come.
   var hasProgress: Bool { position >= request.start + Retry.progress }
 
   mutating func feed(_ intake: Intake, at now: Instant) {
@@ -100,7 +89,6 @@ struct Fetch: Hashable {
   }
 }
 
-/// An open episode of a client.
 struct Reader: Hashable {
   let name: HandleName
   let intent: OpenIntent
@@ -114,7 +102,6 @@ struct Reader: Hashable {
   var waits: [Wait] = []
 
   struct Wait: Hashable {
-    /// The client's number.
     let id: UInt64
     let range: Range<Int64>
     /// Grows from wait to wait, of whatever client.
@@ -131,6 +118,5 @@ struct Reader: Hashable {
 
   var mayDownload: Bool { intent == .download || (intent == .downloadAtRead && hasRead) }
 
-  /// Whether its bytes are those that come now.
   func isCurrent(_ current: UInt32) -> Bool { generation == nil || generation == current }
 }

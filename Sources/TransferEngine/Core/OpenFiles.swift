@@ -14,7 +14,6 @@ struct OpenFiles: Hashable {
   var representation: Representation
   /// The size that readers see: a new one only once the disk has it, because they look there.
   private(set) var shownTotal: Int64?
-  /// Descriptions that the disk has not answered.
   private(set) var undescribed = 0
   /// What is written, and what is written or on its way.
   private(set) var present = ByteRanges()
@@ -24,7 +23,6 @@ struct OpenFiles: Hashable {
   private(set) var unflushed: Int64 = 0
   /// Whether a flush is under way: at most one of an episode is.
   private(set) var isFlushing = false
-  /// Orders that the disk has not answered.
   var pending = 0
   /// Whether its data file has its name: nobody has deleted the cache.
   var isLinked = true
@@ -40,13 +38,11 @@ struct OpenFiles: Hashable {
 
   var isOpen: Bool { phase == .open }
 
-  /// Whether every byte is there.
   var isComplete: Bool { representation.total.map { present.contains(0..<$0) } ?? false }
 
   /// Whether bytes or a description are not on the disk yet.
   var hasUnflushed: Bool { unflushed > 0 || isFlushing }
 
-  /// Whether everything is on the disk, and nothing asked of it.
   var isFlushed: Bool { !hasUnflushed && pending == 0 }
 
   /// - Parameter isWhole: whether its name says that all of it is on the disk.
@@ -88,7 +84,6 @@ struct OpenFiles: Hashable {
     unflushed += max(received - before, 0)
   }
 
-  /// Only this is there.
   mutating func setPresent(_ ranges: ByteRanges) {
     present = ranges
     claimed = ranges

@@ -2,7 +2,6 @@ internal import TransferProtocol
 
 /// When a download that failed is tried again: soon where bytes came since the last time, else later and later.
 struct Retry: Hashable {
-  /// Tries in a row that brought nothing.
   var attempts = 0
   /// When to try again; nil for at once.
   var until: Instant?
@@ -13,6 +12,8 @@ struct Retry: Hashable {
   var forbiddenUntil: Instant?
   /// What readers get who have nothing of the episode, and since when; nil where they wait.
   var refusal: Refusal?
+  /// Whether the last fault was that the disk had no room.
+  var lacksRoom = false
   /// The network in which a doubtful failure was last counted.
   var doubtedNetwork: Int64 = 0
   /// What had come at the last request or fault, of which generation, and how much more is progress.
@@ -87,7 +88,9 @@ struct Retry: Hashable {
     return fruitless <= Self.mostFruitless
   }
 
-  /// One more request shows whether anything has changed.
+  /// The disk has refused what requests brought: the host is not to blame.
+  mutating func blameDisk() { fruitless = 0 }
+
   mutating func leaveOneTry() { fruitless = Self.mostFruitless - 1 }
 
   /// - Returns: whether bytes have come since the last time, of the same generation: a host that gives another file each
@@ -108,6 +111,7 @@ struct Retry: Hashable {
   mutating func succeeded() {
     attempts = 0
     until = forbiddenUntil
+    lacksRoom = false
   }
 
   /// Somebody wants it now: a later try is made at once, unless one has just been made or the server wants to be left
@@ -129,10 +133,8 @@ struct Retry: Hashable {
 
   private static let justNow = 1.0
 
-  /// Whether the server wants to be left alone.
   func isForbidden(_ now: Instant) -> Bool { forbiddenUntil.map { $0 > now } ?? false }
 
-  /// Whether it has failed just now.
   func isEarly(_ now: Instant) -> Bool { lastFault.map { now < $0.adding(Self.early) } ?? false }
 
   /// Whether readers were refused just now, so that another reader is no reason to try again.

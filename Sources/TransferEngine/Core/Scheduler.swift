@@ -3,13 +3,11 @@ internal import TransferProtocol
 
 /// Which background downloads run: those that run already, then the queue in its order, as the limits allow.
 struct Scheduler: Hashable {
-  /// A wanted download that only the queue wants.
   struct Entry: Hashable {
     /// Whether its last tries brought nothing: it comes behind all others, or enough slow hosts could starve everybody.
     var isTired: Bool
     var order: Int64
     var key: MediaKey
-    /// The host that is asked, and the one that is known to send.
     var host: String
     var sender: String?
     var until: Instant?
@@ -100,7 +98,6 @@ struct Scheduler: Hashable {
     return chosen
   }
 
-  /// How many background downloads other than `key` are known to come from `host`.
   func count(from host: String, besides key: MediaKey) -> Int {
     running.count { $0 != key && entries[$0]?.sender == host }
   }

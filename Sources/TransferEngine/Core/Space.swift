@@ -1,7 +1,6 @@
 internal import PodcastModel
 internal import TransferProtocol
 
-/// What is known of the room on the disk, and what is being done for more.
 struct Space: Hashable {
   var free = FreeSpace()
   /// Downloads that wait for the disk to be looked at.
@@ -9,18 +8,16 @@ struct Space: Hashable {
   /// What is being let go of, and how many bytes of it are wanted.
   private(set) var evicting: Set<MediaKey> = []
   private var goal: Int64 = 0
-  /// Until when each is not tried that another process had open.
-  private var heldElsewhere: [MediaKey: Instant] = [:]
+  /// Set while less went than was wanted, because other processes have it open: until when nothing more is tried.
+  private var restsUntil: Instant?
+  private static let rest = 10.0
 
-  /// Seconds.
-  private static let heldFor = 60.0
+  func isResting(at now: Instant) -> Bool { restsUntil.map { now < $0 } ?? false }
 
-  /// What may go of `candidates`: `sure` without what another process had open when it was to go. That must have gone
-  /// before anything begins in its place, or each try would write a little more.
-  func split(_ candidates: [GenerationName], at now: Instant) -> (sure: Int64, due: [GenerationName]) {
-    let sure = candidates.filter { heldElsewhere[$0.key] == nil && !evicting.contains($0.key) }
-    let due = candidates.filter { heldElsewhere[$0.key].map { $0 <= now } ?? true }
-    return (sure.reduce(0) { $0 + $1.size }, due)
+  /// Bytes of `candidates` that go for certain. What others have open must have gone before anything begins in its place,
+  /// or each try would write a little more.
+  func certain(_ candidates: [GenerationName]) -> Int64 {
+    restsUntil == nil ? candidates.reduce(0) { $0 + (evicting.contains($1.key) ? 0 : $1.size) } : 0
   }
 
   mutating func evict(_ candidates: [GenerationName], goal: Int64) {
@@ -28,18 +25,10 @@ struct Space: Hashable {
     self.goal = goal
   }
 
-  /// - Parameter freed: bytes that have gone.
-  /// - Returns: all that were to go.
-  mutating func evicted(_ gone: [MediaKey], freed: Int64, at now: Instant) -> Set<MediaKey> {
-    let asked = evicting
-    for key in gone { heldElsewhere[key] = nil }
-    if freed < goal {
-      for key in asked.subtracting(gone) { heldElsewhere[key] = now.adding(Self.heldFor) }
-    } else {
-      heldElsewhere = heldElsewhere.filter { $0.value > now }
-    }
-    evicting = []
-    return asked
+  mutating func evicted(freed: Int64, at now: Instant) -> Set<MediaKey> {
+    defer { evicting = [] }
+    restsUntil = freed < goal ? now.adding(Self.rest) : nil
+    return evicting
   }
 }
 
@@ -88,7 +77,7 @@ extension TransferCore {
     let waiting = space.waiting.sorted()
     space.waiting = []
     for key in waiting { touch(key) }
-    resumeStarved()
+    if !downloads.starving.isEmpty { reconsider() }
   }
 
   /// Which of the wanted downloads that are to run there is room for, in their order.
@@ -96,7 +85,7 @@ extension TransferCore {
     var admitted: Set<MediaKey> = []
     var promised: Int64 = 0
     var promisedOnDisk: Int64 = 0
-    var evictable: (sure: Int64, due: [GenerationName])?
+    var certain: Int64?
     for download in wanted.compactMap({ downloads.active[$0] }) {
       let isKnown = download.record.total != nil
       let need =
@@ -106,12 +95,12 @@ extension TransferCore {
       let onDisk = isKnown ? download.unclaimed : max(need, Self.ahead)
       // What runs has taken its part already; it is stopped where it gets no more.
       let isTaking = !download.fetches.isEmpty
-      let disk = settings.minimumFree > 0 && !isTaking ? promisedOnDisk + onDisk - left : 0
+      let isBounded = settings.minimumFree > 0 || download.retry.lacksRoom
+      let disk = isBounded && !isTaking ? promisedOnDisk + onDisk - left : 0
       let excess = max(downloads.bytes + promised + need - settings.cacheSize, disk)
       if excess > 0 {
-        let bytes = evictable ?? space.split(self.evictable, at: now.instant)
-        evictable = bytes
-        if bytes.sure < excess {
+        certain = certain ?? space.certain(evictable)
+        if certain ?? 0 < excess {
           evict(excess)
           continue
         }
@@ -135,7 +124,7 @@ extension TransferCore {
   @discardableResult
   private mutating func evict(_ count: Int64, partly: Bool = false) -> Bool {
     if !space.evicting.isEmpty { return true }
-    let candidates = space.split(evictable, at: now.instant).due
+    let candidates = space.isResting(at: now.instant) ? [] : evictable
     guard !candidates.isEmpty, partly || candidates.reduce(0, { $0 + $1.size }) >= count else { return false }
     space.evict(candidates, goal: count)
     emit(.evict(candidates, count: count + min(settings.cacheSize, downloads.bytes) / Self.lowWater))
@@ -152,7 +141,7 @@ extension TransferCore {
         core.forgetBytes(of: &download, removesNames: false)
       }
     }
-    for key in space.evicted(names.map(\.key), freed: freed, at: now.instant).sorted()
+    for key in space.evicted(freed: freed, at: now.instant).sorted()
     where downloads.active[key] != nil { touch(key) }
     roomHasChanged()
     reconsider()
@@ -161,9 +150,9 @@ extension TransferCore {
   private enum Room { case there, later, none }
 
   /// Whether the disk has room for `need` bytes. `later`: the download is looked at again when that may have changed.
-  private mutating func room(for need: Int64, of key: MediaKey) -> Room {
+  private mutating func room(for need: Int64, of key: MediaKey, isBounded: Bool = false) -> Room {
     let isFresh = space.free.isFresh(at: now.instant)
-    if settings.minimumFree <= 0 || hasPlenty || left >= need && (isFresh || isRoomBeingSeen) {
+    if settings.minimumFree <= 0 && !isBounded || hasPlenty || left >= need && (isFresh || isRoomBeingSeen) {
       return .there
     }
     if !isFresh || space.free.isLooking { measureRoom() } else if !evict(need - left) { return .none }
@@ -175,7 +164,7 @@ extension TransferCore {
   mutating func hasRoom(for download: inout Download) -> Bool {
     if download.isBackground || !download.fetches.isEmpty { return true }
     let need = download.record.total == nil ? Self.least : min(download.unclaimed, Self.least)
-    let room = need == 0 ? .there : room(for: need, of: download.key)
+    let room = need == 0 ? .there : room(for: need, of: download.key, isBounded: download.retry.lacksRoom)
     if room == .none { handle(Fault(.noRoom, Self.noSpaceLeft), of: &download) }
     return room == .there
   }
@@ -190,7 +179,6 @@ extension TransferCore {
     return true
   }
 
-  /// What a piece may have of the disk, as far as is known.
   var roomForAPiece: Int64 { settings.minimumFree > 0 ? left : .max }
 
   /// Takes room for a piece that is to be written.
@@ -234,31 +222,5 @@ extension TransferCore {
       return
     }
     handle(Fault(.lasting, "\(download.source.named) does not stop sending"), of: &download)
-  }
-
-  /// Goes on with what the disk had no room for, as far as there is some now: it is given to one after the other, and
-  /// those that run have theirs before them.
-  private mutating func resumeStarved() {
-    if downloads.starving.isEmpty { return }
-    var left = downloads.runningInOrder.compactMap { downloads.active[$0] }
-      .reduce(self.left) { $0 - min($1.unclaimed, Self.worthwhile) }
-    var hasEvicted = false
-    for download in downloads.starvingInOrder.compactMap({ downloads.active[$0] }) {
-      guard download.demand == .starved, download.retry.until.map({ $0 <= now.instant }) ?? true else {
-        continue
-      }
-      let need = download.record.total == nil ? Self.ahead : min(download.unclaimed, Self.worthwhile)
-      if need > left {
-        // Something may have been let go of, or have lost its mark to be kept.
-        if !hasEvicted { hasEvicted = evict(need - left) }
-        continue
-      }
-      left -= need
-      change(download.key) { _, download in
-        download.demand = .wanted(by: nil)
-        download.record.problem = nil
-        download.retry.until = nil
-      }
-    }
   }
 }

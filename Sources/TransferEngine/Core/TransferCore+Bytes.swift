@@ -1,14 +1,11 @@
 internal import PodcastModel
 internal import TransferProtocol
 
-// Bytes on their way from a host to the disk.
 extension TransferCore {
-  /// What one response may hold.
   private var heldEach: Int64 {
     max(min(Limits.held / Int64(max(fetches.count, 1)), Limits.heldEach.most), Limits.heldEach.least)
   }
 
-  /// More of a body has come.
   mutating func came(_ count: Int, of id: FlowID) {
     guard count > 0 else { return }
     change(fetches[id], isQuiet: true) { core, download in
@@ -48,7 +45,6 @@ extension TransferCore {
     timers.add(.patience, at: now.instant.adding(Limits.patience))
   }
 
-  /// Writes what has been held for too long.
   mutating func writeWhatIsOld() {
     for key in downloads.runningInOrder {
       change(key, isQuiet: true) { core, download in
@@ -150,7 +146,6 @@ extension TransferCore {
     return intake.inFlight == 0 && intake.held >= heldEach / 2 ? .waited : .none
   }
 
-  /// Ends a response whose bytes are not the stored ones.
   private mutating func endDiffering(_ id: FlowID, _ download: inout Download) {
     let isBeside = download.fetches.count > 1
     endFetch(id, of: &download)
@@ -158,7 +153,6 @@ extension TransferCore {
     touch(&download)
   }
 
-  /// The disk has written a piece.
   mutating func wrote(_ range: Range<Int64>, of id: FlowID, _ download: inout Download) {
     download.files?.wrote(range)
     if let index = download.fetches.firstIndex(where: { $0.id == id }) {
@@ -178,7 +172,6 @@ extension TransferCore {
     }
   }
 
-  /// The disk has compared a piece.
   mutating func compared(_ range: Range<Int64>, agreed: Int64, of id: FlowID, _ download: inout Download) {
     guard let index = download.fetches.firstIndex(where: { $0.id == id }),
       let result = download.fetches[index].intake?.compared(range, agreed: agreed)

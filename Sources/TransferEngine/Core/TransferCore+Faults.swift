@@ -1,9 +1,7 @@
 internal import PodcastModel
 internal import TransferProtocol
 
-// What goes wrong.
 extension TransferCore {
-  /// A response gave no bytes, or no more.
   mutating func handle(_ fault: Fault, of download: inout Download) {
     touch(&download)
     // What the user holds stays held.
@@ -15,16 +13,18 @@ extension TransferCore {
     download.record.notBefore = download.retry.forbiddenUntil.flatMap { until in
       until > now.instant ? now.wall + Int64(until.seconds(since: now.instant).rounded(.up)) : nil
     }
-    if fault.needsUser && download.record.problem?.message != fault.message {
+    if fault.needsUser && download.record.problem != fault.message {
       let request = download.record.request
       emit(.log("waiting with \(request.show) – \(request.title): \(fault.message)"))
     }
-    download.record.problem = TransferProblem(fault.cause, fault.message)
+    download.record.problem = fault.message
+    download.retry.lacksRoom = fault.isOfRoom
     download.retry.refusal = fault.readerErrno.map {
       Retry.Refusal(failure: TransferFailure($0, fault.message), at: now.instant)
     }
     switch fault.kind == .doubtful && isCertain(of: &download) ? .lasting : fault.kind {
-    case .passing, .doubtful:
+    case .passing, .doubtful, .noRoom, .runtimeFull:
+      if fault.isOfRoom { endFetches(of: &download) }
       tryLater(&download, fault)
       // Behind a tracker it is the tracker's name that the next ones are known by.
       for name in Set([fault.host, fault.host.map { _ in download.source.named }].compactMap(\.self)).sorted()
@@ -36,7 +36,6 @@ extension TransferCore {
       }
     case .expired where askForAddress(&download): break
     case .lasting, .expired: fail(&download)
-    case .noRoom: starve(&download, fault.message)
     }
   }
 
@@ -66,7 +65,8 @@ extension TransferCore {
 
   /// Tries again later, with jitter so that not all come at once.
   private mutating func tryLater(_ download: inout Download, _ fault: Fault) {
-    let isWaitedFor = download.readers.contains { $0.isOpening || !$0.waits.isEmpty }
+    // For want of room each try costs what comes before the disk refuses it.
+    let isWaitedFor = !fault.isOfRoom && download.readers.contains { $0.isOpening || !$0.waits.isEmpty }
     let delay = download.retry.failed(
       received: download.openFiles?.received ?? 0, of: download.record.generation, isWaitedFor: isWaitedFor,
       isDoubtful: fault.kind == .doubtful)
@@ -76,21 +76,6 @@ extension TransferCore {
   mutating func retry(_ download: inout Download, at time: Instant) {
     download.retry.until = time
     timers.add(.download(download.key), at: time)
-  }
-
-  /// Waits for room: it is asked for again later and later, because each time costs the host a request.
-  private mutating func starve(_ download: inout Download, _ why: String) {
-    endFetches(of: &download)
-    let delay = download.retry.failed(received: download.received, of: download.record.generation)
-    retry(&download, at: now.instant.adding(delay))
-    if download.content == .whole { return }
-    if download.isWanted || download.demand == .starved {
-      download.demand = .starved
-      return
-    }
-    // Nothing is remembered of what was only read.
-    download.record.forgive()
-    failWaits(of: &download, .noRoom(why))
   }
 
   /// Asks the mounts for a fresh address, once; answers whether there is anyone to ask.
@@ -109,7 +94,6 @@ extension TransferCore {
   /// Seconds that a fresh address is waited for.
   private static let searchTime = 20.0
 
-  /// Nobody has answered for long.
   mutating func endSearchIfOverdue(_ download: inout Download) {
     guard case .asked(_, let until) = download.search else { return }
     if until <= now.instant {
@@ -120,7 +104,6 @@ extension TransferCore {
     }
   }
 
-  /// A mount has looked for a fresh address.
   mutating func heardAddress(_ key: MediaKey, _ url: String?) {
     change(key) { core, download in
       guard case .asked(let old, _) = download.search else { return }
@@ -159,9 +142,7 @@ extension TransferCore {
     hosts.endAll()
     reconsider()
     for key in downloads.inOrder(Set(downloads.active.keys)) where downloads.active[key]?.retry.until != nil {
-      change(key) { core, download in
-        if download.demand != .starved { download.retry.networkChanged(at: core.now.instant) }
-      }
+      change(key) { core, download in download.retry.networkChanged(at: core.now.instant) }
     }
   }
 }

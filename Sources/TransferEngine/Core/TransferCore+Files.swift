@@ -1,7 +1,6 @@
 internal import PodcastModel
 internal import TransferProtocol
 
-// The files of a download: when they are opened, flushed, closed, and no more.
 extension TransferCore {
   private func needsFiles(_ download: Download) -> Bool {
     phase != .stopping && (!download.readers.isEmpty || download.isRunnable || download.mustLook)
@@ -122,7 +121,7 @@ extension TransferCore {
       let isFirst = !download.fetches.isEmpty || download.isWanted && download.retry.until == nil
       endFetches(of: &download, losing: true)
       download.files?.setPresent(present)
-      if isFirst { handle(failure, of: &download) }
+      if isFirst { refuse(failure, of: &download) }
     case .compared(let fetch, let range, let agreed):
       compared(range, agreed: agreed, of: fetch, &download)
     case .described:
@@ -134,10 +133,10 @@ extension TransferCore {
     case .notFlushed(let failure, let present):
       // What is on its way is not lost yet.
       endFetches(of: &download, losing: true)
-      download.files?.notFlushed(present: present, isAgain: failure.kind == .full)
+      download.files?.notFlushed(present: present, isAgain: failure.kind == .noRoom)
       download.retry.filesUntil = now.instant.adding(Self.flushAgain)
       if download.files?.isComplete == false { download.content = .part }
-      handle(failure.kind == .full ? failure : DiskFailure(.passing, failure.message), of: &download)
+      refuse(failure.kind == .noRoom ? failure : Fault(.passing, failure.message), of: &download)
     case .failed(let failure): failed(failure, &download)
     }
   }
@@ -148,7 +147,6 @@ extension TransferCore {
     download.files?.opened(representation, present: present, isWhole: download.content == .whole)
     download.mustLook = false
     if download.retry.filesUntil != nil {
-      // It was the disk's fault alone.
       download.retry.filesUntil = nil
       download.retry.succeeded()
     }
@@ -184,25 +182,24 @@ extension TransferCore {
     begun(id, &download)
   }
 
-  /// The disk refused to open, create, compare or describe.
-  private mutating func failed(_ failure: DiskFailure, _ download: inout Download) {
+  private mutating func failed(_ failure: Fault, _ download: inout Download) {
     let phase = download.files?.phase
     endFetches(of: &download, losing: true)
     if phase == .open { download.files?.refused() } else { detach(&download) }
     if phase == .opening {
       // The bytes are there; something is lacking that may be there again.
       download.retry.filesUntil = now.instant.adding(Self.openAgain)
-      handle(Fault(failure.kind == .full ? .noRoom : .passing, failure.message), of: &download)
+      handle(Fault(failure.kind == .noRoom ? .noRoom : .passing, failure.message), of: &download)
     } else {
-      handle(failure, of: &download)
+      refuse(failure, of: &download)
     }
   }
 
-  /// The disk has refused something.
-  private mutating func handle(_ failure: DiskFailure, of download: inout Download) {
+  private mutating func refuse(_ failure: Fault, of download: inout Download) {
     touch(&download)
-    if failure.kind == .full && makesRoom(for: &download) { return }
-    handle(Fault(failure), of: &download)
+    download.retry.blameDisk()
+    if failure.kind == .noRoom && makesRoom(for: &download) { return }
+    handle(failure, of: &download)
   }
 
   /// Brings what is written to the disk; at most one flush of an episode waits.
@@ -246,13 +243,11 @@ extension TransferCore {
     download.record.received = 0
   }
 
-  /// Takes the names of a generation's files away.
   private mutating func remove(_ key: MediaKey, _ generation: UInt32) {
     log.removes(key)
     emit(.remove(key, generation: generation))
   }
 
-  /// Has nothing come any more, and the names of its files taken away.
   mutating func removeFiles(of download: inout Download) {
     endFetches(of: &download, losing: true)
     let stored = download.content == .nothing ? nil : download.record.generation

@@ -1,9 +1,7 @@
 internal import PodcastModel
 internal import TransferProtocol
 
-// What clients ask for.
 extension TransferCore {
-  /// A client has gone: its readers are gone, its downloads go on.
   mutating func leave(_ client: ClientID) {
     clients[client] = nil
     let names = handles.keys.filter { $0.client == client }.sorted { $0.id < $1.id }
@@ -17,7 +15,6 @@ extension TransferCore {
   mutating func perform(_ message: ClientMessage, of client: ClientID) {
     guard clients[client] != nil else { return }
     switch message {
-    // The daemon's business.
     case .hello: break
     case .settings(let settings): use(settings)
     case .open(let id, let request, let intent, let generation):
@@ -41,18 +38,9 @@ extension TransferCore {
     {
       return reply(.done(id: name.id), to: name.client)
     }
-    var isToldByFiles = false
-    if case .drop = order { isToldByFiles = !log.isPending(order.key) }
-    if order.takesFiles {
-      change(order.key) { core, download in
-        let isAtRest = download.told.row.map { $0.state == .cached || $0.state == .remote } ?? true
-        isToldByFiles = isToldByFiles && isAtRest
-        core.removeFiles(of: &download)
-      }
-    }
+    if order.takesFiles { change(order.key) { core, download in core.removeFiles(of: &download) } }
     lastOrder += 1
-    log.append(
-      .init(name: name, order: order, place: lastOrder, time: now.instant, isToldByFiles: isToldByFiles))
+    log.append(.init(name: name, order: order, place: lastOrder, time: now.instant))
   }
 
   /// Drops what was to be dropped once nobody has it open.
@@ -156,14 +144,15 @@ extension TransferCore {
     }
   }
 
-  /// An order is on the disk: it acts.
   mutating func obey(_ order: CommandLog.Order, _ download: inout Download) {
-    let hadSlot = download.isBackground && download.slot == .granted
     if case .start = order.order {
       // Deleted: who has it open keeps what there is, others begin anew.
       if download.openFiles?.isLinked == false { forgetBytes(of: &download) }
-      if hosts.hurry(download.source.named, at: now.instant) { reconsider() }
+      // Behind a tracker both may have failed.
+      for host in [download.source.named, download.source.sender].compactMap(\.self)
+      where hosts.hurry(host, at: now.instant) { reconsider() }
     }
+    let hadSlot = download.isBackground && download.slot == .granted
     let request = download.record.request
     download.obey(order, at: now.instant)
     if case .start = order.order, download.mustLook, download.files != nil { detach(&download) }

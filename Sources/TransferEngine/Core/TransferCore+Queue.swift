@@ -1,7 +1,6 @@
 internal import PodcastModel
 internal import TransferProtocol
 
-// What runs.
 extension TransferCore {
   /// Which of the wanted downloads may run in the background: those that run already, then by order, as `downloads`,
   /// `per_host` and the room allow.
@@ -31,7 +30,6 @@ extension TransferCore {
     }
   }
 
-  /// Stops background downloads, or lets them run.
   mutating func letBackground(_ new: BackgroundRest?) {
     if new == rest { return }
     rest = new

@@ -1,9 +1,7 @@
 internal import PodcastModel
 internal import TransferProtocol
 
-// Who waits.
 extension TransferCore {
-  /// Answers opens and waits that can be answered by now.
   mutating func answerReaders(of download: inout Download) {
     for index in download.readers.indices {
       if download.readers[index].isOpening { answerOpen(index, &download) }
@@ -80,25 +78,12 @@ extension TransferCore {
     }
   }
 
-  /// Ends what readers wait for.
-  mutating func failWaits(of download: inout Download, _ failure: TransferFailure) {
-    for index in download.readers.indices {
-      let reader = download.readers[index]
-      for wait in reader.waits { reply(.unavailable(wait: wait.id, failure), to: reader.name.client) }
-      download.readers[index].waits = []
-    }
-  }
-
   /// Why no byte will come; nil while one may.
   private func failure(of download: Download) -> TransferFailure? {
     // Forgotten.
     if download.record.request.url.isEmpty && download.content == .nothing { return .gone }
-    return switch download.demand {
-    case .failed where download.content != .whole: .lasting(download.record.problem?.message ?? "failed")
-    case .starved where download.content != .whole:
-      .noRoom(download.record.problem?.message ?? Self.noSpaceLeft)
-    case .none, .wanted, .paused, .starved, .failed: nil
-    }
+    return download.demand == .failed && download.content != .whole
+      ? .lasting(download.record.problem ?? "failed") : nil
   }
 
   /// Why an open that was to download has nothing to wait for any more.
@@ -106,10 +91,12 @@ extension TransferCore {
     download.state == .remote ? .lasting("the download was cancelled") : nil
   }
 
-  /// Why a reader who has nothing of the episode has nothing to wait for: its host could not be reached at all, or sent
-  /// no audio, since `begun` or a moment before.
+  /// Why a reader has nothing to wait for: since `begun`, or a moment before, the disk had no room; or the host could not
+  /// be reached at all, or sent no audio, and nothing of the episode is here.
   private func refusal(of download: Download, since begun: Instant) -> TransferFailure? {
-    guard let refusal = download.retry.refusal, download.received == 0 else { return nil }
+    guard let refusal = download.retry.refusal, download.received == 0 || download.retry.lacksRoom else {
+      return nil
+    }
     return refusal.at >= begun || download.retry.isRefusing(now.instant) ? refusal.failure : nil
   }
 }

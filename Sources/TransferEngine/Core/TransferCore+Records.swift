@@ -1,11 +1,9 @@
 internal import PodcastModel
 internal import TransferProtocol
 
-// What is told, remembered and forgotten.
 extension TransferCore {
   static let forgetAfter = 60.0
 
-  /// Tells observers what is new, and has the rows saved that differ from the store's.
   mutating func publish(_ keys: Set<MediaKey>) {
     var news: [MediaKey] = []
     for key in downloads.inOrder(keys) {
@@ -25,11 +23,10 @@ extension TransferCore {
     download.record.state = status.state
     if download.fetches.isEmpty { download.record.received = download.received }
     guard !status.isSame(as: before) || download.told.isProgressDue || isCountDue else { return false }
-    if status.isNews(after: before) {
-      download.record.changed = now.wall
-      if status.stage != before?.stage ?? .absent { download.told.moment = now.wallNanoseconds }
-      if let line = status.logLine(after: before) { emit(.log(line)) }
+    if status.stage != before?.stage ?? .absent || status.generation != before?.generation ?? 0 {
+      download.record.changed = now.wallNanoseconds
     }
+    if let line = status.logLine(after: before) { emit(.log(line)) }
     download.told.status = download.status
     return true
   }
@@ -40,7 +37,7 @@ extension TransferCore {
     let id = SaveID(nextNumber())
     guard let next = log.next(id, at: now.instant, isHeld: { evicting.contains($0) }) else { return }
     var rows: [TransferRecord] = []
-    var removed = next.removed
+    var removed: [MediaKey] = []
     for key in next.rows {
       let orders = next.orders.filter { $0.key == key }
       // An order for an episode that nothing is known of.
@@ -55,7 +52,7 @@ extension TransferCore {
         // Orders act when they are on the disk: what is saved is what they will make of it.
         var planned = download
         for order in orders { planned.obey(order, at: core.now.instant) }
-        if planned.isForgotten {
+        if !planned.isWorthARow {
           removed.append(key)
           download.told.row = nil
         } else if planned.isWorthSaving || !orders.isEmpty {
@@ -75,8 +72,7 @@ extension TransferCore {
       for order in batch.orders {
         // Its files have gone all the same.
         if order.order.takesFiles { change(order.key) { core, download in core.obey(order, &download) } }
-        let (name, isDone) = (order.name, order.isToldByFiles)
-        reply(isDone ? .done(id: name.id) : .refused(id: name.id, failure), to: name.client)
+        reply(.refused(id: order.name.id, failure), to: order.name.client)
       }
       timers.add(.save, at: log.rest(at: now.instant))
       return
@@ -88,26 +84,27 @@ extension TransferCore {
     rest(batch.rows)
   }
 
-  /// Puts to rest what nothing is to be done for, and has forgotten what holds nothing.
+  private mutating func rest(_ key: MediaKey) {
+    downloads.rest(key)
+    scheduler.note(key, nil, isPlaced: false)
+  }
+
   mutating func rest(_ keys: Set<MediaKey>) {
     for key in keys {
       guard let download = downloads.active[key], !download.isBusy, !download.isDirty, !log.isPending(key)
       else {
         continue
       }
-      if download.isForgettable { timers.add(.forget, at: now.instant.adding(Self.forgetAfter)) }
-      downloads.rest(key)
-      scheduler.note(key, nil, isPlaced: false)
+      // Not before everybody has heard of it.
+      if download.told.row == nil {
+        timers.add(.forget, at: now.instant.adding(Self.forgetAfter))
+      } else {
+        rest(key)
+      }
     }
   }
 
-  /// Forgets what holds nothing, when everybody has heard of it.
-  mutating func forgetSome() {
-    for (key, isStored) in downloads.forgettable(beyond: Limits.restingRows) {
-      downloads.forget(key)
-      if isStored { log.forget(row: key) }
-    }
-  }
+  mutating func forgetSome() { for key in downloads.forgettable { rest(key) } }
 }
 
 extension TransferStatus {
@@ -115,26 +112,12 @@ extension TransferStatus {
   fileprivate func isSame(as other: TransferStatus?) -> Bool {
     guard var other else { return false }
     (other.received, other.rate, other.eta) = (received, rate, eta)
-    (other.changed, other.moment) = (changed, moment)
+    other.changed = changed
     return self == other
   }
 
-  /// What the log says of the change; nil where it is of the usual course.
   fileprivate func logLine(after other: TransferStatus?) -> String? {
-    let what = "\(show) – \(title)"
-    guard let error, error != other?.error || state != other?.state else { return nil }
-    switch state {
-    case .failed: return "cannot download \(what): \(error)"
-    case .paused: return "waiting with \(what): \(error)"
-    case .remote, .queued, .downloading, .cached: return nil
-    }
-  }
-
-  /// Whether `changed` moves. A download that is running has no other error than that it is stalled, for a growing time.
-  fileprivate func isNews(after other: TransferStatus?) -> Bool {
-    guard let other, other.state == state, other.stage == stage, other.generation == generation else {
-      return true
-    }
-    return state != .downloading && other.error != error
+    guard state == .failed, let error, error != other?.error || other?.state != .failed else { return nil }
+    return "cannot download \(show) – \(title): \(error)"
   }
 }

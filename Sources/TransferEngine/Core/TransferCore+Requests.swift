@@ -1,12 +1,12 @@
 internal import PodcastModel
 internal import TransferProtocol
 
-// What is asked for.
 extension TransferCore {
   mutating func ask(_ download: inout Download, _ waits: [Range<Int64>]) {
     // What is stored decides what to ask for; before the first head nothing is known that a second request could be
     // checked against.
-    if download.openFiles == nil && (download.content != .nothing || !download.fetches.isEmpty) { return }
+    let isKnown = download.content == .nothing && download.files == nil && download.fetches.isEmpty
+    if download.openFiles == nil && !isKnown { return }
     // An answer that is being compared tells by which validator to ask.
     if download.fetches.contains(where: { $0.claim != nil }) { return }
     let open = waits.filter { download.openFiles?.shows($0) != true }
@@ -57,7 +57,7 @@ extension TransferCore {
 
   /// Whether other requests may follow at once on those before; not without end: a server that never gives anything of
   /// use is left alone for longer and longer.
-  private mutating func mayAsk(_ requests: [RequestPlanner.Request], _ download: inout Download) -> Bool {
+  private mutating func mayAsk(_ requests: [RequestedRange], _ download: inout Download) -> Bool {
     guard download.fetches.isEmpty else { return true }
     let end = download.openFiles?.representation.total
     let size = requests.reduce(0) { size, request in
@@ -72,7 +72,7 @@ extension TransferCore {
     return false
   }
 
-  mutating func start(_ planned: RequestPlanner.Request, for download: inout Download) {
+  mutating func start(_ planned: RequestedRange, for download: inout Download) {
     var planned = planned
     let representation = download.openFiles?.representation
     func askWhole() { (planned.start, planned.end) = (0, nil) }
@@ -101,7 +101,7 @@ extension TransferCore {
     // Leave to reach private hosts has ended on the way to a public one, and does not begin there again.
     request.allowsPrivateHosts = download.record.request.allowsPrivateHosts && (!isDirect || source.isPrivate)
     if planned.start > 0 || planned.end != nil {
-      request.range = RequestedRange(start: planned.start, end: planned.end)
+      request.range = planned
       request.validator = representation?.validator
     }
     let fetch = Fetch(FlowID(nextNumber()), planned, isDirect: isDirect, asked: now.instant)
@@ -117,23 +117,15 @@ extension TransferCore {
     for fetch in download.fetches { endFetch(fetch.id, of: &download, losing: losing) }
   }
 
-  /// Gives up one fetch. What it has brought on a slow disk, before there were files for that, waits for those.
+  /// Gives up one fetch. What it holds goes to the disk first, unless that is lost.
   mutating func endFetch(_ id: FlowID, of download: inout Download, losing: Bool = false) {
     guard let fetch = download[id] else { return }
-    if !losing {
-      if fetch.awaitsFiles {
-        if fetch.ending == .none { emit(.stop(id)) }
-        download[id]?.ending = .stopped
-        return
-      }
-      if fetch.intake.map({ $0.agreeing <= 0 }) ?? false { write(id, &download, .all) }
-    }
+    if !losing, fetch.intake.map({ $0.agreeing <= 0 }) ?? false { write(id, &download, .all) }
     download[id] = nil
     fetches[id] = nil
     emit(.end(id))
   }
 
-  /// Takes nothing more from its host for a while.
   mutating func hold(_ id: FlowID, _ download: inout Download, _ why: Fetch.Hold) {
     if download[id]?.holds.isEmpty == true { emit(.hold(id)) }
     download[id]?.holds.insert(why)

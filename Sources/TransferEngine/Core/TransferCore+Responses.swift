@@ -1,7 +1,6 @@
 internal import PodcastModel
 internal import TransferProtocol
 
-// What responses tell.
 extension TransferCore {
   mutating func heard(_ head: ResponseHead, _ firstBytes: [UInt8], of id: FlowID, _ download: inout Download)
   {
@@ -117,7 +116,6 @@ extension TransferCore {
     if download.fetches.isEmpty { handle(fault, of: &download) } else { download.refusesBeside = true }
   }
 
-  /// Lets a response feed the current generation.
   mutating func accept(
     _ head: ResponseHead, _ representation: Representation, at: Int64, agreeing: Int64, _ id: FlowID,
     _ download: inout Download
@@ -157,7 +155,7 @@ extension TransferCore {
     timers.add(.patience, at: now.instant.adding(Limits.patience))
     emit(.place(id, at: at))
     if agreeing <= 0 { learn(representation, &download) }
-    if isSurplus || fetch.ending == .stopped { return endFetch(id, of: &download) }
+    if isSurplus { return endFetch(id, of: &download) }
     unhold(id, &download, .files)
     pump(id, &download)
   }
@@ -171,8 +169,7 @@ extension TransferCore {
     emit(.store(open.id, .describe(representation)))
   }
 
-  /// A response has ended; what is held of it goes first.
-  mutating func ended(_ failure: ResponseFailure?, of id: FlowID, _ download: inout Download) {
+  mutating func ended(_ failure: Fault?, of id: FlowID, _ download: inout Download) {
     if download.tail?.id == id {
       download.tail?.ending = .ended(failure)
       // A host that has just answered gives one response at a time; else it may be the network.
@@ -193,7 +190,7 @@ extension TransferCore {
   }
 
   /// All that a response has brought is written.
-  mutating func finished(_ fetch: Fetch, _ download: inout Download, _ failure: ResponseFailure?) {
+  mutating func finished(_ fetch: Fetch, _ download: inout Download, _ failure: Fault?) {
     let position = fetch.position
     endFetch(fetch.id, of: &download, losing: true)
     touch(&download)
@@ -206,7 +203,7 @@ extension TransferCore {
       {
         return handle(Fault(.lasting, "\(download.source.named) sends less than it announces"), of: &download)
       }
-      if download.fetches.isEmpty { return handle(Fault(failure), of: &download) }
+      if download.fetches.isEmpty { return handle(failure, of: &download) }
       // What is under way goes on; what this one has left is asked for again if it brought anything.
       if !fetch.hasProgress { download.refusesBeside = true }
       return
@@ -247,7 +244,6 @@ extension TransferCore {
     }
   }
 
-  /// The end of a body without a length tells the size.
   private mutating func setTotal(_ total: Int64, of download: inout Download) {
     guard var representation = download.openFiles?.representation else { return }
     representation.total = total

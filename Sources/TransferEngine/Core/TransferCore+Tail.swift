@@ -14,7 +14,7 @@ extension TransferCore {
       download.readers.contains(where: { $0.isOpening && $0.intent == .download })
     else { return }
     let begin = (length - Limits.block) / Limits.block * Limits.block
-    start(.init(start: begin, end: length, isUrgent: true), for: &download)
+    start(RequestedRange(start: begin, end: length), for: &download)
     download.tail = download.fetches.removeLast()
     download.tail?.isTail = true
   }

@@ -39,7 +39,6 @@ package struct TransferCore: Hashable {
   var space = Space()
   var log = CommandLog()
   var timers = TimerQueue<TimerName>()
-  /// Why background downloads rest; nil where they may run.
   var rest: BackgroundRest?
   var random: SplitMix
   /// Grows each time that the machine's addresses or routes change.
@@ -60,16 +59,16 @@ package struct TransferCore: Hashable {
   private var isQueueChanged = true
 
   /// - Parameters:
-  ///   - records: what is remembered; of `rows` those that are unfinished, at least.
+  ///   - records: those of `rows` that are unfinished, at least.
   ///   - seed: what the core's chance comes from.
   package init(
-    records: [TransferRecord], rows: StoredRows = StoredRows(), settings: TransferSettings,
+    records: [TransferRecord], rows: StoredRows, settings: TransferSettings,
     rest: BackgroundRest? = nil, seed: UInt64, now: Moment
   ) {
     self.now = now
     self.rest = rest
     self.settings = settings
-    downloads = DownloadTable(records, rows)
+    downloads = DownloadTable(rows)
     lastOrder = records.lazy.map(\.order).max() ?? 0
     random = SplitMix(seed: seed)
     throttle.set(rate: settings.limitRate, at: now.instant)
@@ -81,14 +80,12 @@ package struct TransferCore: Hashable {
     }
   }
 
-  /// Goes on with what was unfinished.
   package mutating func start() -> [Effect] {
     emit(.listFiles)
     timers.add(.forget, at: now.instant.adding(Self.forgetAfter))
     return finish()
   }
 
-  /// What follows from an event.
   package mutating func handle(_ event: Event, at moment: Moment) -> [Effect] {
     let before = now.instant
     now = moment
@@ -113,7 +110,6 @@ package struct TransferCore: Hashable {
     return effects + finish()
   }
 
-  /// Whether everything is on the disk.
   package var isAtRest: Bool { files.isEmpty && log.isEmpty }
 
   /// Whether somebody waits for bytes of the episode that a response is of.
@@ -126,7 +122,6 @@ package struct TransferCore: Hashable {
   /// The keys of downloads that may differ from the store's rows.
   package var keysInMemory: Set<MediaKey> { downloads.keysInMemory }
 
-  /// The keys of all that are known.
   package var keys: [MediaKey] { downloads.keys }
 
   private mutating func hear(_ event: Event) {
@@ -189,7 +184,6 @@ package struct TransferCore: Hashable {
     scheduler.note(download.key, download.schedulerEntry, isPlaced: download.slot != .none)
   }
 
-  /// The download of a request, made where it is not known.
   mutating func change(_ request: TransferRequest, _ body: (inout TransferCore, inout Download) -> Void) {
     if !downloads.contains(request.key) {
       put(Download(TransferRecord(request: request), isStored: false, now: now))
@@ -200,7 +194,6 @@ package struct TransferCore: Hashable {
     }
   }
 
-  /// What follows from a change of `download` is done before the event ends.
   mutating func touch(_ download: inout Download) {
     download.isDirty = true
     isQueueChanged = true
@@ -208,7 +201,6 @@ package struct TransferCore: Hashable {
 
   mutating func touch(_ key: MediaKey) { change(key) { _, _ in } }
 
-  /// Has it decided anew what may run.
   mutating func reconsider() { isQueueChanged = true }
 
   mutating func emit(_ effect: Effect) { outbox.effects.append(effect) }
@@ -268,7 +260,7 @@ package struct TransferCore: Hashable {
 
   private mutating func noteIdleness() {
     let isIdle =
-      handles.isEmpty && fetches.isEmpty && !downloads.active.values.contains(where: \.isUnfinished)
+      handles.isEmpty && fetches.isEmpty && !downloads.active.values.contains(where: \.isWanted)
     if isIdle != outbox.isIdle {
       outbox.isIdle = isIdle
       emit(.idle(isIdle))

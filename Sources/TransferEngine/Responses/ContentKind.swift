@@ -1,9 +1,7 @@
 /// Tells a web page or an API's answer from audio or video: hotels' login pages, hosts' error pages that come
 /// with status 200.
 package enum ContentKind {
-  // Media types are in lower case and without parameters.
 
-  /// Whether a media type is one that audio does not have.
   private static func isSuspicious(_ type: String) -> Bool {
     if type.hasPrefix("text/") { return true }
     return type.hasSuffix("json") || type.hasSuffix("xml") || type.hasSuffix("html")

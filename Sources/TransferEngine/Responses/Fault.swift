@@ -1,65 +1,50 @@
 internal import PodcastModel
-internal import PosixKit
+package import PosixKit
 internal import TransferProtocol
 
-/// Why a response gave no bytes, or no more, and what is to be done (Documentation/Semantics.md, Reading).
-package struct Fault: Hashable {
-  package enum Kind: Hashable {
+/// Why a host or the disk gave no bytes, or no more, and what follows (Documentation/Semantics.md, Reading).
+package struct Fault: Hashable, Sendable {
+  package enum Kind: Sendable {
     /// Tried again, later and later.
     case passing
     /// May be the fault of this network or this clock: a login page, a certificate that is not valid, a private answer
     /// of DNS. Tried again; lasting once other networks or days have shown the same.
     case doubtful
-    /// Failed at once.
     case lasting
-    /// The address may have been renewed: asked for a fresh one once, else lasting.
+    /// The address may have been renewed: the mounts are asked for a fresh one once, else lasting.
     case expired
-    /// No room on the disk.
+    /// The cache's disk has no room: episodes are evicted, else tried again.
     case noRoom
+    /// The runtime folder has no room for a live map. Tried again.
+    case runtimeFull
   }
   package var kind: Kind
   /// One line for a person, with the HTTP status or the system's word, and the host.
   package var message: String
   /// Seconds that the server wants to be left alone (RFC 9110 §10.2.3).
   package var retryAfter: Double?
-
   /// The host that would treat any request so; nil where it may be this one's fault only.
   package var host: String?
-  /// What a reader gets at once who has nothing of the episode; nil where it waits for the next try.
-  var readerErrno: Errno?
-  /// Whether it heals only by the user's doing: the log has it.
-  var needsUser = false
-  /// What is remembered of it.
-  var cause = TransferProblem.Kind.host
+  /// What a reader gets at once; nil where it waits for the next try.
+  package var readerErrno: Errno?
+  /// Whether only the user can heal it: the log has it.
+  package var needsUser = false
+  /// Whether a body was shorter than its head said.
+  package var isShortBody = false
 
-  package init(_ kind: Kind, _ message: String, retryAfter: Double? = nil) {
+  package init(_ kind: Kind, _ message: String, retryAfter: Double? = nil, host: String? = nil) {
     self.kind = kind
     self.message = message
     self.retryAfter = retryAfter
-    readerErrno = kind == .doubtful ? .EIO : nil
-    if kind == .noRoom { cause = .noRoom }
-  }
-
-  init(_ failure: ResponseFailure) {
-    self.init(failure.kind, failure.message)
-    host = failure.silentHost
-    readerErrno = failure.unreachable ?? readerErrno
-    needsUser = failure.isOfProxy
-  }
-
-  /// The disk has refused something.
-  init(_ failure: DiskFailure) {
-    switch failure.kind {
-    case .full, .runtimeFull: self.init(.noRoom, failure.message)
-    case .tooLarge: self.init(.lasting, "the file is larger than the disk or a limit (ulimit -f) allows")
-    case .passing: self.init(.passing, failure.message)
-    case .readOnly:
-      self.init(.passing, failure.message)
-      readerErrno = .EROFS
-    case .broken: self.init(.lasting, failure.message)
+    self.host = host
+    if kind == .doubtful { readerErrno = .EIO }
+    if isOfRoom {
+      readerErrno = .ENOSPC
+      needsUser = true
     }
-    if kind != .noRoom { cause = .disk }
   }
+
+  var isOfRoom: Bool { kind == .noRoom || kind == .runtimeFull }
 
   /// A status that is neither 200 nor 206 (RFC 9110 §15).
   init(_ head: ResponseHead) {

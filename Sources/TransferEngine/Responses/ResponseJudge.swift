@@ -5,7 +5,6 @@ enum ResponseJudge {
   /// Bytes that must agree where nothing else tells two representations apart.
   static let overlap: Int64 = 64 << 10
 
-  /// What was asked.
   struct Question {
     /// The first byte asked for; 0 with `end` nil is a request for the whole, without Range.
     var start: Int64
@@ -40,7 +39,6 @@ enum ResponseJudge {
     case notBeside
     /// The server gives no ranges, or not what they are of: no seek, wait for the running response.
     case noRanges
-    /// Nothing is missing.
     case complete
     case fault(Fault)
   }
@@ -153,7 +151,6 @@ enum ResponseJudge {
     return .noRanges
   }
 
-  /// What the head tells of the representation.
   static func representation(of head: ResponseHead, total: Int64?) -> Representation {
     Representation(
       total: total, entityTag: head.entityTag, lastModified: head.lastModified,

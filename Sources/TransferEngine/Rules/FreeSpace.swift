@@ -1,7 +1,6 @@
 /// The bytes of the disk that may still be written: their one owner. Who is to write takes them here first; what is on
 /// its way to the disk counts as used, also where a look at the disk may have missed it.
 struct FreeSpace: Hashable, Sendable {
-  /// Bytes that may be taken, negative where too many are used; nil where that is not known.
   private(set) var left: Int64?
   private var seen = Instant(nanoseconds: .min / 2)
   /// Whether the disk is being looked at; and whether what it tells will be old, because room was made meanwhile.
@@ -20,7 +19,6 @@ struct FreeSpace: Hashable, Sendable {
 
   func isFresh(at now: Instant) -> Bool { isKnown(at: now, for: Self.freshness) }
 
-  /// Whether it was looked at within so many seconds.
   func isKnown(at now: Instant, for seconds: Double) -> Bool {
     left != nil && now < seen.adding(seconds)
   }

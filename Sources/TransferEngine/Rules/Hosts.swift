@@ -2,7 +2,6 @@
 /// and later, not all of them.
 struct Hosts: Hashable, Sendable {
   private struct Rest: Hashable, Sendable {
-    /// When it failed.
     var since: Instant
     var until: Instant
     var failures: Int
@@ -36,7 +35,6 @@ struct Hosts: Hashable, Sendable {
     return until
   }
 
-  /// When the next one ends.
   func nextEnd(after now: Instant) -> Instant? {
     rests.values.lazy.map(\.until).filter { $0 > now }.min()
   }

@@ -47,7 +47,6 @@ struct Intake: Hashable, Sendable {
     case all
   }
 
-  /// Bytes that are neither written nor dropped.
   var held: Int64 { arrived - position + inFlight }
 
   /// - Returns: false where it was more than may come: the rest counts for nothing.
@@ -108,7 +107,6 @@ struct Intake: Hashable, Sendable {
     return .write(range.lowerBound..<end)
   }
 
-  /// The disk has written that.
   mutating func wrote(_ range: Range<Int64>) { inFlight -= range.length }
 
   /// The disk has compared that.

@@ -4,7 +4,6 @@ struct RateMeter: Hashable {
   private var count: Int64 = 0
   private var time: Instant?
   private var smoothed: Double?
-  /// When bytes were last seen to come.
   private var moved: Instant?
   /// Since when less comes than is of use.
   private(set) var slowSince: Instant?
@@ -13,7 +12,6 @@ struct RateMeter: Hashable {
 
   private static let patience = 5.0
 
-  /// nil while nothing comes.
   var rate: Int64? { smoothed.map { Int64($0) }.flatMap { $0 > 0 ? $0 : nil } }
 
   mutating func came(_ bytes: Int64) { count += bytes }

@@ -39,14 +39,6 @@ struct RequestPlanner {
     }
   }
 
-  struct Request: Hashable {
-    var start: Int64
-    /// nil: to the end of the file.
-    var end: Int64?
-    /// Whether a reader waits for it.
-    var isUrgent: Bool
-  }
-
   var have: ByteRanges
   var total: Int64?
   var running: [Running] = []
@@ -72,8 +64,8 @@ struct RequestPlanner {
 
   /// What to ask for, so that `waits` end and, where wanted, the file fills.
   /// - Parameter waits: where there are too many, the first of them come first.
-  func requests(for waits: [Range<Int64>]) -> [Request] {
-    var result: [Request] = []
+  func requests(for waits: [Range<Int64>]) -> [RequestedRange] {
+    var result: [RequestedRange] = []
     let next = uncovered(waits).prefix(max(Self.most - running.count, 0))
     for wait in next.sorted(by: { $0.lowerBound < $1.lowerBound }) {
       let clamped = wait.clamped(to: 0..<(total ?? .max))
@@ -84,7 +76,7 @@ struct RequestPlanner {
         result.append(
           request(at: hole.lowerBound, for: clamped, beside: !(running + result.map(\.running)).isEmpty))
       } else if running.isEmpty && result.isEmpty {
-        result.append(Request(start: have.firstMissing(from: 0), end: nil, isUrgent: true))
+        result.append(RequestedRange(start: have.firstMissing(from: 0), end: nil))
       }
     }
     if wantsWhole && running.isEmpty && result.isEmpty, let next = nextHole() { result.append(next) }
@@ -93,7 +85,7 @@ struct RequestPlanner {
 
   /// Whether a response under way will soon bring `offset`, which `wait` waits for.
   private func isCovered(
-    _ offset: Int64, of wait: Range<Int64>, also planned: [Request], by waits: [Range<Int64>]
+    _ offset: Int64, of wait: Range<Int64>, also planned: [RequestedRange], by waits: [Range<Int64>]
   ) -> Bool {
     if !canSeek { return !(running.isEmpty && planned.isEmpty) }
     return (running + planned.map(\.running)).contains { flow in
@@ -117,7 +109,7 @@ struct RequestPlanner {
     return end
   }
 
-  private func request(at missing: Int64, for wait: Range<Int64>, beside: Bool) -> Request {
+  private func request(at missing: Int64, for wait: Range<Int64>, beside: Bool) -> RequestedRange {
     // Readers see whole blocks: the one in which it begins is asked for from its start, if that is missing.
     let hole = have.hole(around: missing)
     let start = max(hole.lowerBound, missing / block * block)
@@ -139,10 +131,9 @@ struct RequestPlanner {
       let window = max(first, min(Int64(before) * 2, Self.longestWindow))
       end = min(end, aligned(max(start + window, wait.upperBound)))
     }
-    return Request(start: start, end: end >= total ?? .max ? nil : end, isUrgent: true)
+    return RequestedRange(start: start, end: end >= total ?? .max ? nil : end)
   }
 
-  /// The end of the block that `offset` ends in.
   private func aligned(_ offset: Int64) -> Int64 {
     offset > .max - block ? .max : (offset + block - 1) / block * block
   }
@@ -150,17 +141,17 @@ struct RequestPlanner {
   private var block: Int64 { Limits.block }
 
   /// The hole to fill next: from where the reader is to the end, then from the start.
-  private func nextHole() -> Request? {
+  private func nextHole() -> RequestedRange? {
     guard let total else {
-      return Request(start: have.firstMissing(from: 0), end: nil, isUrgent: false)
+      return RequestedRange(start: have.firstMissing(from: 0), end: nil)
     }
     let behind = canSeek ? have.missing(in: min(focus, total)..<total).first : nil
     guard let hole = behind ?? have.missing(in: 0..<total).first else { return nil }
-    return Request(
-      start: hole.lowerBound, end: hole.upperBound == total ? nil : hole.upperBound, isUrgent: false)
+    return RequestedRange(
+      start: hole.lowerBound, end: hole.upperBound == total ? nil : hole.upperBound)
   }
 }
 
-extension RequestPlanner.Request {
+extension RequestedRange {
   fileprivate var running: RequestPlanner.Running { .init(position: start, end: end) }
 }

@@ -6,10 +6,8 @@ struct TimerQueue<Name: Hashable>: Hashable {
     var name: Name
   }
   private var heap: [Entry] = []
-  /// The earliest time that each is in the heap for.
   private var times: [Name: Instant] = [:]
 
-  /// The earliest of all.
   var next: Instant? { heap.first?.time }
 
   /// Has `name` looked at, at `time` at the latest.
@@ -20,7 +18,6 @@ struct TimerQueue<Name: Hashable>: Hashable {
     rise(heap.count - 1)
   }
 
-  /// Takes one whose time has come.
   mutating func popDue(_ now: Instant) -> Name? {
     while let first = heap.first, first.time <= now {
       removeFirst()

@@ -6,7 +6,6 @@ package enum Effect: Hashable, Sendable {
   case ask(FlowID, MediaRequest)
   /// The body's first byte is the file's byte at `offset`: what is written is named by its place.
   case place(FlowID, at: Int64)
-  /// Takes no more from the host, until `goOn`.
   case hold(FlowID)
   case goOn(FlowID)
   /// Ends the request, and keeps what is held of it until `end`.
@@ -24,13 +23,11 @@ package enum Effect: Hashable, Sendable {
   case measureRoom
   /// Lets go of the least recently read of these that nobody has open, until `count` bytes are free.
   case evict([GenerationName], count: Int64)
-  /// Which files does the cache have?
   case listFiles
 
   case save(SaveID, [TransferRecord], removing: [MediaKey])
   case saveSettings(TransferSettings)
   case send(ClientID, DaemonMessage)
-  /// Observers are to hear of these.
   case tell([MediaKey])
   case log(String)
   /// To be told the time then; replaces what was asked before.
@@ -41,9 +38,7 @@ package enum Effect: Hashable, Sendable {
 
 /// What is done with the files of one generation.
 package enum StoreOrder: Hashable, Sendable {
-  /// Goes on with a generation.
   case open(MediaKey, generation: UInt32)
-  /// Begins a generation.
   case create(MediaKey, generation: UInt32, Representation)
   /// Writes what is held of a response; what is held before it is dropped.
   case write(FlowID, Range<Int64>)

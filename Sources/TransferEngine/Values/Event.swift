@@ -1,11 +1,9 @@
 package import PodcastModel
 package import TransferProtocol
 
-/// What the engine hears.
 package enum Event: Sendable {
   /// A client has greeted; again where it can tell fresh addresses from now on.
   case joined(ClientID, observes: Bool, answersAddresses: Bool)
-  /// A client has gone: its readers are gone, its downloads go on.
   case left(ClientID)
   case said(ClientID, ClientMessage)
 
@@ -15,7 +13,7 @@ package enum Event: Sendable {
   /// So many bytes more of its body are held for the engine.
   case came(FlowID, Int)
   /// Its end: nil where the whole body came. `head` where nothing told it before, because it has no body.
-  case ended(FlowID, ResponseFailure?)
+  case ended(FlowID, Fault?)
 
   case disk(StoreID, DiskAnswer)
   /// Records are on the disk; or why not.
@@ -28,7 +26,6 @@ package enum Event: Sendable {
   case evicted([GenerationName])
   /// Files of the cache that the store does not know, and some that it knows and that have gone.
   case found([FoundFile], missing: [GenerationName] = [])
-  /// The machine's addresses or routes have changed.
   case networkChanged
   /// Downloads that nobody has open rest from now on, or (nil) may run.
   case background(BackgroundRest?)
@@ -46,42 +43,15 @@ package enum DiskAnswer: Hashable, Sendable {
   case created
   case wrote(FlowID, Range<Int64>)
   /// A piece was not written, or not all of it: this is there. Of each `write` either is answered, once.
-  case notWritten(FlowID, Range<Int64>, DiskFailure, present: ByteRanges)
+  case notWritten(FlowID, Range<Int64>, Fault, present: ByteRanges)
   /// Of what was compared, so many bytes are the same from its start on.
   case compared(FlowID, Range<Int64>, agreed: Int64)
   case described
-  /// All that had been written is on the disk.
   case flushed
   /// A flush failed: only this is known to be there.
-  case notFlushed(DiskFailure, present: ByteRanges)
+  case notFlushed(Fault, present: ByteRanges)
   /// Any other order failed.
-  case failed(DiskFailure)
-}
-
-/// Why the disk refused.
-package struct DiskFailure: Hashable, Sendable {
-  package enum Kind: Sendable {
-    /// No room in the cache.
-    case full
-    /// No room in the runtime folder, for a live map.
-    case runtimeFull
-    /// Larger than the cache can hold.
-    case tooLarge
-    /// Something is lacking that may be there again: descriptors, memory, room for a map.
-    case passing
-    /// The cache's file system is read-only: an administrator or an error has made it so.
-    case readOnly
-    /// A device that fails.
-    case broken
-  }
-  package var kind: Kind
-  /// For people.
-  package var message: String
-
-  package init(_ kind: Kind, _ message: String) {
-    self.kind = kind
-    self.message = message
-  }
+  case failed(Fault)
 }
 
 /// A generation's data file.

@@ -23,17 +23,14 @@ package struct Instant: Comparable, Hashable, Sendable {
 /// When an event happens.
 package struct Moment: Hashable, Sendable {
   package var instant: Instant
-  /// Seconds since 1970 by the wall clock, which may be set at any time.
-  package var wall: Int64
-  /// Nanoseconds behind that second.
-  package var fraction: Int64
+  /// Nanoseconds since 1970 by the wall clock, which may be set at any time.
+  package var wallNanoseconds: Int64
 
   package init(instant: Instant, wall: Int64, fraction: Int64 = 0) {
     self.instant = instant
-    self.wall = wall
-    self.fraction = fraction
+    wallNanoseconds = wall &* 1_000_000_000 &+ fraction
   }
 
-  /// In nanoseconds since 1970.
-  package var wallNanoseconds: Int64 { wall &* 1_000_000_000 &+ fraction }
+  /// Seconds since 1970.
+  package var wall: Int64 { wallNanoseconds / 1_000_000_000 }
 }

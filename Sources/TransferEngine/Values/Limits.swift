@@ -18,8 +18,6 @@ package enum Limits {
   package static let patience = 0.25
   /// Bytes written after which they are brought to the disk: what a crash of the machine may cost.
   package static let flushAfter: Int64 = 4 << 20
-  /// Rows of episodes of which nothing is here, kept for their size.
-  package static let restingRows = 4096
   /// Rows that go into one commit beside those of orders: on a slow disk each takes its time, and orders wait for it.
   package static let rowsAtOnce = 64
   /// Hosts of which something is remembered.

@@ -1,10 +1,8 @@
 internal import PodcastModel
-package import PosixKit
 
 /// What counts of the head of a final response.
 package struct ResponseHead: Hashable, Sendable {
   package var status: Int
-  /// The address that answered.
   package var url: String
   /// The body's length as sent.
   package var length: Int64?
@@ -23,7 +21,6 @@ package struct ResponseHead: Hashable, Sendable {
   package var acceptsRanges = false
   /// Seconds.
   package var retryAfter: Int64?
-  /// Whether the body ends where the connection does.
   package var isDelimitedByClose = false
   /// Whether the host that answered is one that the public Internet can't mean.
   package var isFromPrivateHost = false
@@ -38,25 +35,4 @@ package struct ResponseHead: Hashable, Sendable {
 
   /// The host that answered, for messages.
   var host: String { WebAddress(url).host ?? "the server" }
-}
-
-/// Why a response ended before its end.
-package struct ResponseFailure: Hashable, Sendable {
-  /// One line for a person, with the host.
-  package var message: String
-  package var kind: Fault.Kind
-  /// Whether the body was shorter than its head said.
-  package var isShortBody = false
-  /// Whether the proxy is to blame, which only the user can set.
-  package var isOfProxy = false
-  /// The host that has not answered at all.
-  package var silentHost: String?
-  /// Why that host cannot be reached at all: ECONNREFUSED, EHOSTUNREACH or ENETUNREACH.
-  package var unreachable: Errno?
-
-  package init(_ message: String, _ kind: Fault.Kind = .passing, silentHost: String? = nil) {
-    self.message = message
-    self.kind = kind
-    self.silentHost = silentHost
-  }
 }

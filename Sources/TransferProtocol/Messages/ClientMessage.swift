@@ -3,7 +3,6 @@ package import PodcastModel
 /// What a mount or a command tells the daemon. Numbers are the client's own; a client whose daemon died says
 /// all that still holds again, so each of these may come twice.
 package enum ClientMessage: Hashable, Sendable {
-  /// The first message.
   case hello(version: UInt32, observes: Bool, answersAddresses: Bool)
   /// The options of a mount; the latest one's hold.
   case settings(TransferSettings)
@@ -87,7 +86,6 @@ package enum TransferOrder: Hashable, Sendable {
   /// Whether it acts only once nobody has the episode open.
   package var waitsForClose: Bool { if case .dropAtClose = self { true } else { false } }
 
-  /// Whether it takes the generation's files away.
   package var takesFiles: Bool {
     switch self {
     case .drop, .forget, .replace: true

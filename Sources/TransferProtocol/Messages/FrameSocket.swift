@@ -34,7 +34,6 @@ package final class FrameSocket<Incoming: FramedMessage> {
     }
   }
 
-  /// Bytes made ready that the other end has not taken.
   package var ready: Int { outgoing.count - sent }
 
   package func send(_ message: some FramedMessage) {
@@ -43,7 +42,6 @@ package final class FrameSocket<Incoming: FramedMessage> {
     flush()
   }
 
-  /// Sends what the other end takes.
   package func flush() {
     while !isClosed {
       if ready < Self.mostReady { outgoing += refill() }

@@ -3,10 +3,9 @@ package import PodcastModel
 /// A message that goes over the socket, in a frame: the length of the rest (4 bytes), its kind, its fields.
 package protocol FramedMessage: BinaryValue {}
 
-/// The rules of frames.
 package enum Frames {
   /// The version of the protocol, in `hello` and `welcome`, which stay as they are in all versions.
-  package static let version: UInt32 = 12
+  package static let version: UInt32 = 13
   /// Bytes of the longest frame; the sender sees to it.
   package static let longest = 1 << 20
 }

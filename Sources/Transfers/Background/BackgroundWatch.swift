@@ -19,7 +19,6 @@ package final class BackgroundWatch {
   package private(set) var rest: BackgroundRest?
   /// Called with each other reason, and with nil where they may run.
   package var restChanged: (BackgroundRest?) -> Void = { _ in }
-  /// Called when the machine has woken up.
   package var resumed: () -> Void = {}
 
   /// Seconds in which background downloads wait for NetworkManager's first answer; and those that an answer may take.
@@ -40,14 +39,12 @@ package final class BackgroundWatch {
     use(settings)
   }
 
-  /// Follows other settings from now on.
   package func use(_ new: TransferSettings) {
     settings = new
     watchPower()
     decide()
   }
 
-  /// The machine's addresses or routes have changed.
   package func networkChanged() { if bus == nil { connect() } else { askNetwork() } }
 
   /// The bus has ended: it may be back in a moment, else by the next change of the network.

@@ -60,16 +60,13 @@ package final class ClientConnection {
     if answers.count > Self.mostAnswers { close() }
   }
 
-  /// It is to hear how these are.
   package func tell(_ keys: [MediaKey]) { if !isClosed { untold.formUnion(keys) } }
 
-  /// It is to hear of all, and that these were all.
   package func tellAll(_ keys: [MediaKey]) {
     untold.formUnion(keys)
     answers.append(.snapshotEnd)
   }
 
-  /// Sends what it takes.
   package func flush() { socket.flush() }
 
   package func close() {

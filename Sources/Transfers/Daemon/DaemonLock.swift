@@ -32,7 +32,6 @@ struct DaemonLock: ~Copyable {
 
   private init(file: consuming FileDescriptor) { self.file = file }
 
-  /// Tells where the daemon listens.
   func publish(socket: String) throws {
     let line = Array((socket + "\n").utf8)
     // Over what is there: a full disk has room for that.

@@ -56,7 +56,6 @@ package final class TransferDaemon: @unchecked Sendable {
     try Directories.createPrivate(configuration.state)
     try Directories.createPrivate(configuration.runtime)
     guard let lock = try DaemonLock.take(in: configuration.state) else { return false }
-    // Somebody wants something soon.
     HTTPLibrary.loadBehind()
     try layout.create()
     let path = DaemonPlace.socket(runtime: configuration.runtime)

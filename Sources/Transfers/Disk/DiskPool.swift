@@ -9,10 +9,8 @@ package final class DiskPool: Sendable {
     case files(MediaKey)
     /// An episode's bytes on their way from the page cache to the disk.
     case flush(MediaKey)
-    /// The database of all downloads.
     case store
     case log
-    /// What concerns the whole cache.
     case cache
   }
 
@@ -39,7 +37,6 @@ package final class DiskPool: Sendable {
     queues[number].run(job)
   }
 
-  /// Whether no job is left.
   package var isIdle: Bool { queues.allSatisfy(\.isIdle) }
 }
 

@@ -3,106 +3,103 @@ internal import PodcastModel
 internal import PosixKit
 internal import TransferEngine
 
-/// The files of one generation, as the engine orders: opened once, in the episode's lane.
+/// The files of one generation, as the engine orders: opened once. Orders but `flush` come in the episode's lane.
 final class EpisodeFiles: Sendable {
+  let key: MediaKey
   private let layout: CacheLayout
   private let state = Monitor<EpisodeWriter?>(nil)
 
-  init(_ layout: CacheLayout) { self.layout = layout }
+  init(_ key: MediaKey, _ layout: CacheLayout) {
+    self.key = key
+    self.layout = layout
+  }
 
   private var writer: EpisodeWriter? { state.withLock { $0 } }
 
-  /// Does something with the open files.
-  private func answer(_ body: (EpisodeWriter) throws -> DiskAnswer) -> DiskAnswer {
-    guard let writer else { return .failed(DiskFailure(.passing, "not open")) }
+  /// - Parameter pieces: the bytes to write or to compare.
+  /// - Returns: nil where nothing is to be answered.
+  func perform(_ order: StoreOrder, _ pieces: [HeldBytes.Piece]) -> DiskAnswer? {
     do {
-      return try body(writer)
-    } catch {
-      return .failed(DiskFailure(error))
-    }
-  }
-
-  private func begin(_ answer: DiskAnswer? = nil, _ make: () throws -> EpisodeWriter) -> DiskAnswer {
-    do {
-      let writer = try make()
-      state.withLock { $0 = writer }
-      return answer ?? .opened(writer.representation, present: writer.present)
-    } catch let error as PosixError where error.errno == .ENOENT {
+      switch order {
+      case .open(let key, let generation):
+        let writer = try EpisodeWriter(continuing: layout, key, generation)
+        state.withLock { $0 = writer }
+        return .opened(writer.representation, present: writer.present)
+      case .create(let key, let generation, let representation):
+        let writer = try EpisodeWriter(creating: layout, key, generation, representation)
+        state.withLock { $0 = writer }
+        return .created
+      case .write(let flow, let range): return write(pieces, flow, range)
+      case .compare(let flow, let range): return .compared(flow, range, agreed: try agreement(of: pieces))
+      case .describe(let representation):
+        try opened().set(representation)
+        return .described
+      case .close(let isComplete):
+        if isComplete { writer?.removeMap() }
+        state.withLock { $0 = nil }
+        return nil
+      }
+    } catch let error as PosixError where error.errno == .ENOENT && writer == nil {
       // Perhaps somebody deletes the cache just now.
       return .missing
     } catch {
-      return .failed(DiskFailure(error))
+      return .failed(Fault(disk: error))
     }
   }
 
-  func open(_ key: MediaKey, _ generation: UInt32) -> DiskAnswer {
-    begin { try EpisodeWriter(continuing: layout, key, generation) }
+  private func opened() throws -> EpisodeWriter {
+    guard let writer else { throw PosixError(.EAGAIN, "write", "\(key)") }
+    return writer
   }
 
-  func create(_ key: MediaKey, _ generation: UInt32, _ representation: Representation) -> DiskAnswer {
-    begin(.created) { try EpisodeWriter(creating: layout, key, generation, representation) }
-  }
-
-  func write(_ pieces: [HeldBytes.Piece], _ flow: FlowID, _ range: Range<Int64>) -> DiskAnswer {
-    // What is told as written must be all of it.
-    guard let writer, pieces.reduce(0, { $0 + Int64($1.range.count) }) == range.length else {
-      let present = writer?.present ?? ByteRanges()
-      return .notWritten(flow, range, DiskFailure(.passing, "not open"), present: present)
-    }
-    do throws(PosixError) {
+  private func write(_ pieces: [HeldBytes.Piece], _ flow: FlowID, _ range: Range<Int64>) -> DiskAnswer {
+    do {
+      let writer = try opened()
+      // What is reported as written must be all of it.
+      guard pieces.reduce(0, { $0 + Int64($1.range.count) }) == range.length else {
+        throw PosixError(.EAGAIN, "write", "\(key)")
+      }
       try writer.write(pieces.map(\.bytes), at: range.lowerBound)
       return .wrote(flow, range)
     } catch {
-      return .notWritten(flow, range, DiskFailure(error), present: writer.present)
+      return .notWritten(flow, range, Fault(disk: error), present: writer?.present ?? ByteRanges())
     }
   }
 
-  func compare(_ pieces: [HeldBytes.Piece], _ flow: FlowID, _ range: Range<Int64>) -> DiskAnswer {
-    answer { writer in
-      var agreed: Int64 = 0
-      for piece in pieces {
-        let count = try writer.agreement(of: piece.bytes, at: piece.offset)
-        agreed += Int64(count)
-        if count < piece.range.count { break }
-      }
-      return .compared(flow, range, agreed: agreed)
+  private func agreement(of pieces: [HeldBytes.Piece]) throws -> Int64 {
+    var agreed: Int64 = 0
+    for piece in pieces {
+      let count = try opened().agreement(of: piece.bytes, at: piece.offset)
+      agreed += Int64(count)
+      if count < piece.range.count { break }
     }
+    return agreed
   }
 
-  func describe(_ representation: Representation) -> DiskAnswer {
-    answer { writer in
-      try writer.set(representation)
-      return .described
-    }
-  }
-
-  /// Beside the others.
   func flush() -> DiskAnswer {
     guard let writer else { return .flushed }
     do throws(PosixError) {
       try writer.synchronize()
       return writer.hasName ? .flushed : .missing
     } catch {
-      return .notFlushed(DiskFailure(error), present: writer.present)
+      return .notFlushed(Fault(disk: error), present: writer.present)
     }
-  }
-
-  func close(isComplete: Bool) {
-    if isComplete { writer?.removeMap() }
-    state.withLock { $0 = nil }
   }
 }
 
-extension DiskFailure {
-  init(_ error: any Error) {
-    switch (error as? PosixError)?.errno {
-    case .ENOSPC, .EDQUOT: self.init(.full, TransferCore.noSpaceLeft)
+extension Fault {
+  init(disk error: any Error) {
+    let failure = error as? PosixError
+    switch failure?.errno {
+    case .ENOSPC, .EDQUOT: self.init(.noRoom, TransferCore.noSpaceLeft)
     // The maps lie in the runtime directory, which is memory.
-    case .ENOMEM: self.init(.runtimeFull, "no space left in \((error as? PosixError)?.subject ?? "memory")")
-    case .EROFS: self.init(.readOnly, "the cache's disk is read-only")
-    case .EFBIG: self.init(.tooLarge, "\(error)")
+    case .ENOMEM: self.init(.runtimeFull, "no space left in \(failure?.subject ?? "memory")")
+    case .EROFS:
+      self.init(.passing, "the cache's disk is read-only")
+      readerErrno = .EROFS
+    case .EFBIG: self.init(.lasting, "the file is larger than the disk or a limit (ulimit -f) allows")
     case .EMFILE, .ENFILE, .EINTR, .EAGAIN: self.init(.passing, "\(error)")
-    default: self.init(.broken, "\(error)")
+    default: self.init(.lasting, "\(error)")
     }
   }
 }

@@ -2,7 +2,6 @@ internal import PodcastModel
 
 /// What a response has brought and the disk has not been given: in chunks that end where those of the file do.
 struct HeldBytes {
-  /// A part of a chunk, and where it belongs in the file.
   struct Piece: Sendable {
     let chunk: Chunk
     let range: Range<Int>
@@ -13,9 +12,7 @@ struct HeldBytes {
 
   /// Places as the engine names them are this much behind those that were expected.
   private var shift: Int64 = 0
-  /// Where the next byte was expected to belong.
   private var end: Int64
-  /// Without holes, in order.
   private var pieces: [Piece] = []
 
   init(at start: Int64) { end = start }

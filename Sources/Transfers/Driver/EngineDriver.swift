@@ -20,7 +20,7 @@ final class EngineDriver: @unchecked Sendable {
   private let log: LogFile
   private let background: BackgroundWatch
   private var flows: [FlowID: FlowReceiver] = [:]
-  private var files: [StoreID: (files: EpisodeFiles, key: MediaKey)] = [:]
+  private var files: [StoreID: EpisodeFiles] = [:]
   private(set) var counts = HTTPCounts()
   private(set) var clients: [ClientID: ClientConnection] = [:]
   private var events: [Event] = []
@@ -49,6 +49,7 @@ final class EngineDriver: @unchecked Sendable {
     settings.isPaused = false
     rows = try StoredRows(store)
     background = BackgroundWatch(settings, loop: loop)
+    try store.prune()
     engine = TransferCore(
       records: try store.unfinished(), rows: rows, settings: settings, rest: background.rest,
       seed: .random(in: 0 ... .max), now: .current)
@@ -60,13 +61,11 @@ final class EngineDriver: @unchecked Sendable {
     background.resumed = { [unowned self] in post(.resumed) }
   }
 
-  /// Goes on with what was unfinished.
   func start() {
     perform(engine.start())
     runJobs()
   }
 
-  /// Tells the engine something, soon.
   func post(_ event: Event) {
     loop.assertCurrent()
     events.append(event)
@@ -151,7 +150,6 @@ final class EngineDriver: @unchecked Sendable {
 
   func status(of key: MediaKey) -> TransferStatus? { engine.status(of: key) }
 
-  /// Tells a client all that is known.
   func tellAll(_ client: ClientConnection) {
     client.tellAll(engine.keys)
     scheduleDrain()
@@ -172,8 +170,8 @@ final class EngineDriver: @unchecked Sendable {
       if flow.drain() { http.resume(task) } else { http.cancel(task) }
     case .store(let id, let order): perform(order, on: id)
     case .flush(let id):
-      guard let (files, key) = files[id] else { return }
-      answer(.flush(key)) { .disk(id, files.flush()) }
+      guard let files = files[id] else { return }
+      answer(.flush(files.key)) { .disk(id, files.flush()) }
     case .remove(let key, let generation):
       let layout = layout
       answer(.files(key)) {
@@ -212,14 +210,12 @@ final class EngineDriver: @unchecked Sendable {
   }
 
   /// Does something on a thread for the disk, and tells the engine what came of it.
-  private func answer(_ lane: DiskPool.Lane, _ job: @escaping @Sendable () -> Event) {
+  private func answer(_ lane: DiskPool.Lane, _ job: @escaping @Sendable () -> Event?) {
     run(lane) { [self] in
-      let event = job()
-      loop.async { self.post(event) }
+      if let event = job() { loop.async { self.post(event) } }
     }
   }
 
-  /// Does something on a thread for the disk.
   private func run(_ lane: DiskPool.Lane, _ job: @escaping @Sendable () -> Void) {
     jobs.append { [disk] in disk.run(lane, job) }
   }
@@ -255,29 +251,16 @@ final class EngineDriver: @unchecked Sendable {
   }
 
   private func perform(_ order: StoreOrder, on id: StoreID) {
+    var pieces: [HeldBytes.Piece] = []
     switch order {
-    case .open(let key, let generation):
-      let files = EpisodeFiles(layout)
-      self.files[id] = (files, key)
-      answer(.files(key)) { .disk(id, files.open(key, generation)) }
-    case .create(let key, let generation, let representation):
-      let files = EpisodeFiles(layout)
-      self.files[id] = (files, key)
-      answer(.files(key)) { .disk(id, files.create(key, generation, representation)) }
-    case .write(let flow, let range):
-      guard let (files, key) = files[id] else { return }
-      let pieces = flows[flow]?.held.take(range) ?? []
-      answer(.files(key)) { .disk(id, files.write(pieces, flow, range)) }
-    case .compare(let flow, let range):
-      guard let (files, key) = files[id], let pieces = flows[flow]?.held.take(range) else { return }
-      answer(.files(key)) { .disk(id, files.compare(pieces, flow, range)) }
-    case .describe(let representation):
-      guard let (files, key) = files[id] else { return }
-      answer(.files(key)) { .disk(id, files.describe(representation)) }
-    case .close(let isComplete):
-      guard let (files, key) = files.removeValue(forKey: id) else { return }
-      run(.files(key)) { files.close(isComplete: isComplete) }
+    case .open(let key, _), .create(let key, _, _): files[id] = EpisodeFiles(key, layout)
+    case .write(let flow, let range), .compare(let flow, let range):
+      pieces = flows[flow]?.held.take(range) ?? []
+    case .describe, .close: break
     }
+    guard let files = files[id] else { return }
+    if case .close = order { self.files[id] = nil }
+    answer(.files(files.key)) { [pieces] in files.perform(order, pieces).map { .disk(id, $0) } }
   }
 
   /// Ends all responses, brings everything to the disk, as far as it takes it in ten seconds, and calls `ended`.
@@ -337,9 +320,6 @@ extension StoredRows {
         case .all: "1"
         case .cached: "received > 0"
         case .evictable: "evictable"
-        case .surplus:
-          "surplus NOT NULL AND key NOT IN (SELECT key FROM transfer WHERE surplus NOT NULL"
-            + " ORDER BY surplus DESC LIMIT \(Limits.restingRows))"
         }
       let found = reader.withLock { (try? $0.names(where: condition)) ?? [] }
       return found.map { GenerationName(key: $0.key, generation: $0.generation, size: $0.received) }

@@ -12,7 +12,6 @@ final class FlowReceiver: HTTPResponseReceiver, @unchecked Sendable {
   var task: HTTPSession.TaskID?
   var held: HeldBytes
   private let post: (Event) -> Void
-  /// Something has come: the engine is to hear of it before long.
   private let arrive: () -> Void
   /// Takes nothing more for now: the engine is to hear of what has come.
   private let rest: (FlowReceiver) -> Void
@@ -88,7 +87,7 @@ final class FlowReceiver: HTTPResponseReceiver, @unchecked Sendable {
     // Too few bytes to tell count only where they are all of it.
     if let head, error == nil { tell(head, early) }
     tellCame()
-    post(.ended(id, error.map { ResponseFailure($0) }))
+    post(.ended(id, error.map { Fault($0) }))
   }
 
   /// The engine has done with it. Where only a little more is to come, that is taken, and its connection is kept for the
@@ -104,7 +103,6 @@ final class FlowReceiver: HTTPResponseReceiver, @unchecked Sendable {
   /// Bytes; most have left the host by then.
   private static let worthAConnection: Int64 = 16 << 10
 
-  /// Tells how many bytes have come since the last time.
   func tellCame() {
     guard hasHead, untold > 0, !isDraining else { return }
     post(.came(id, untold))
@@ -130,9 +128,9 @@ extension ResponseHead {
   }
 }
 
-extension ResponseFailure {
+extension Fault {
   init(_ error: HTTPError) {
-    let kind: Fault.Kind =
+    let kind: Kind =
       switch error.code {
       case .nameNotResolved, .connectionRefused, .networkUnreachable, .timedOut, .stalled, .connectionLost,
         .shortBody, .streamError, .protocolError, .cancelled, .proxy, .other:
@@ -141,10 +139,10 @@ extension ResponseFailure {
       case .refusedAddress: error.isByLookup ? .doubtful : .lasting
       case .tooManyRedirects, .unsupportedScheme, .malformedURL, .bodyTooLong, .writeRefused: .lasting
       }
-    self.init(error.message, kind, silentHost: error.silentHost)
+    self.init(kind, error.message, host: error.silentHost)
     isShortBody = error.code == .shortBody
-    isOfProxy = error.code == .proxy
+    needsUser = error.code == .proxy
     let errnos: [Errno] = [.ECONNREFUSED, .EHOSTUNREACH, .ENETUNREACH]
-    unreachable = errnos.contains(error.errno) ? error.errno : nil
+    if errnos.contains(error.errno) { readerErrno = error.errno }
   }
 }

@@ -13,13 +13,16 @@ struct SimulatedDisk {
   var open: [StoreID: Name] = [:]
   var unlinked: [StoreID: SimulatedFile] = [:]
   /// What is remembered, as programs see it; and as it was after each of the last changes: a power loss may lose them.
-  private(set) var store = StoredRows()
-  private var storeLog: [(time: Int64, rows: StoredRows)] = []
-  struct StoredRows {
+  private(set) var store = Remembered() { didSet { engineStore.rows = store.rows } }
+  private let engineStore = TestStore()
+  private var storeLog: [(time: Int64, rows: Remembered)] = []
+  struct Remembered {
     var rows: [MediaKey: TransferRecord] = [:]
     var settings: TransferSettings?
   }
   var rows: [MediaKey: TransferRecord] { store.rows }
+  var rowsForEngine: StoredRows { engineStore.stored }
+  var unfinished: [TransferRecord] { engineStore.unfinished }
   var settings: TransferSettings? { store.settings }
   /// Names that were taken away a moment ago: a power loss may bring them back.
   private var dead: [(time: Int64, name: Name, file: SimulatedFile)] = []
@@ -94,7 +97,7 @@ struct SimulatedDisk {
   private static let namesSettle: Int64 = 5_000_000_000
   private static let rowsSettle: Int64 = 0
 
-  mutating func remember(at time: Int64, _ change: (inout StoredRows) -> Void) {
+  mutating func remember(at time: Int64, _ change: (inout Remembered) -> Void) {
     liesSince = lies ? min(liesSince, time) : .max
     let settled = min(time - Self.rowsSettle, liesSince)
     // The last one that is safe stays.
@@ -203,7 +206,7 @@ extension Simulation {
   }
 
   private func openFile(_ id: StoreID, _ key: MediaKey, _ generation: UInt32) -> DiskAnswer {
-    if disk.refusesOpens { return .failed(DiskFailure(.passing, "too many files")) }
+    if disk.refusesOpens { return .failed(Fault(.passing, "too many files")) }
     guard disk.file(key, generation) != nil else { return .missing }
     disk.open[id] = SimulatedDisk.Name(key: key, generation: generation)
     disk.change(id) { file in
@@ -218,8 +221,8 @@ extension Simulation {
   private func createFile(
     _ id: StoreID, _ key: MediaKey, _ generation: UInt32, _ representation: Representation
   ) -> DiskAnswer {
-    if disk.free < 4096 || disk.hasQuota { return .failed(DiskFailure(.full, "no room")) }
-    if disk.refusesOpens { return .failed(DiskFailure(.readOnly, "read-only")) }
+    if disk.free < 4096 || disk.hasQuota { return .failed(Fault(.noRoom, "no room")) }
+    if disk.refusesOpens { return .failed(Fault(.passing, "read-only")) }
     let name = SimulatedDisk.Name(key: key, generation: generation)
     if disk.given[name] != nil { fail("gives a number twice") }
     disk.given[name] = []
@@ -233,14 +236,14 @@ extension Simulation {
   private func write(
     _ id: StoreID, _ flow: FlowID, _ range: Range<Int64>, _ version: SimulatedVersion
   ) -> DiskAnswer {
-    func refuse(_ kind: DiskFailure.Kind, _ why: String) -> DiskAnswer {
+    func refuse(_ kind: Fault.Kind, _ why: String) -> DiskAnswer {
       forgive(episodes[version.episode].key)
       return .notWritten(
-        flow, range, DiskFailure(kind, why), present: disk.opened(id)?.written ?? ByteRanges())
+        flow, range, Fault(kind, why), present: disk.opened(id)?.written ?? ByteRanges())
     }
     guard let file = disk.opened(id) else { return refuse(.passing, "not open") }
-    if disk.refusesWrites { return refuse(.broken, "I/O error") }
-    if disk.hasQuota { return refuse(.full, "quota exceeded") }
+    if disk.refusesWrites { return refuse(.lasting, "I/O error") }
+    if disk.hasQuota { return refuse(.noRoom, "quota exceeded") }
     if disk.free < file.room(for: range) {
       // As far as it goes: the daemon gives back what an unfinished piece has taken.
       var end = range.lowerBound
@@ -250,7 +253,7 @@ extension Simulation {
         end = next
       }
       if end > range.lowerBound { disk.change(id) { $0.write(range.lowerBound..<end, version) } }
-      return refuse(.full, "no room")
+      return refuse(.noRoom, "no room")
     }
     disk.change(id) { $0.write(range, version) }
     checkBudget(episodes[version.episode].key, range.length)
@@ -284,11 +287,11 @@ extension Simulation {
         disk.change(id) { $0.forget(except: durable) }
         beyondBudget = max(beyondBudget - max(file.written.count - durable.count, 0), 0)
         forgive(key)
-        return .disk(id, .notFlushed(DiskFailure(.broken, "I/O error"), present: durable))
+        return .disk(id, .notFlushed(Fault(.lasting, "I/O error"), present: durable))
       }
       // The journal grows.
       if disk.hasQuota || disk.free < 4096 && file.journalBytes % 4096 > 4096 - 100 {
-        return .disk(id, .notFlushed(DiskFailure(.full, "no room"), present: file.written))
+        return .disk(id, .notFlushed(Fault(.noRoom, "no room"), present: file.written))
       }
       let lies = disk.lies
       if lies { count("flushes that lied") }

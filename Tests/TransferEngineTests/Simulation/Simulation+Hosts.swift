@@ -69,7 +69,7 @@ extension Simulation {
       return tell(
         .ended(
           flow,
-          ResponseFailure("connection refused", silentHost: "host\(episode.host).example")))
+          Fault(.passing, "connection refused", host: "host\(episode.host).example")))
     case .stalls:
       response.breaksAt = start + Int64(random.below(Int(end - start) + 1))
       response.stalls = true
@@ -158,7 +158,7 @@ extension Simulation {
         responses[flow]?.silentSince = time
         return schedule(.breakOff(flow, "sent nothing for 30 s"), in: 30)
       } else {
-        var failure = ResponseFailure("broke off")
+        var failure = Fault(.passing, "broke off")
         failure.isShortBody = true
         tell(.ended(flow, failure))
       }
@@ -173,6 +173,6 @@ extension Simulation {
   }
 
   func breakOff(_ flow: FlowID, _ why: String) {
-    if responses[flow] != nil { tell(.ended(flow, ResponseFailure(why))) }
+    if responses[flow] != nil { tell(.ended(flow, Fault(.passing, why))) }
   }
 }

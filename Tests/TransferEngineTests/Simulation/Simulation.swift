@@ -92,7 +92,9 @@ final class Simulation {
     settings.minimumFree = random.pick([0, 1 << 20, 3 << 20])
     settings.limitRate = random.chance(1, 8) ? 300_000 : nil
     disk.free = random.pick([6_000_000, 16_000_000, 1 << 32, 1 << 32])
-    engine = TransferCore(records: [], settings: settings, seed: random.next(), now: Self.moment(time, 0))
+    engine = TransferCore(
+      records: [], rows: disk.rowsForEngine, settings: settings, seed: random.next(),
+      now: Self.moment(time, 0))
     for number in 0..<2 { clients.append(SimulatedClient(number: number)) }
     perform(engine.start())
     for index in clients.indices { connect(index) }
@@ -322,9 +324,10 @@ final class Simulation {
     for key in loss.bytesOfLies.keys where disk.rows[key]?.state == .cached { promises[key] = nil }
     checkLoss(besides: deleted, wasSound: wasSound, bytesOfLies: loss.bytesOfLies)
     checkStore()
-    let records = disk.rows.values.sorted { ($0.order, $0.key) < ($1.order, $1.key) }
     engine = TransferCore(
-      records: records, settings: disk.settings ?? settings, seed: random.next(), now: now)
+      records: disk.unfinished, rows: disk.rowsForEngine, settings: disk.settings ?? settings,
+      seed: random.next(),
+      now: now)
     for index in clients.indices { disconnect(index) }
     perform(engine.start())
     // Before it has done what it begins with.
