@@ -3,9 +3,7 @@
 
 #include <zlib.h>
 
-/// inflateInit2, which is a macro.
-static inline int podcastfs_inflate_begin(z_stream *stream, int windowBits) {
-  return inflateInit2(stream, windowBits);
-}
+/// inflateInit2, which is a macro, for gzip with the largest window.
+static inline int podcastfs_inflate_begin(z_stream *stream) { return inflateInit2(stream, 15 + 16); }
 
 #endif

@@ -2,7 +2,6 @@ package import PodcastModel
 internal import PosixKit
 internal import SQLiteKit
 
-// What is known of episodes.
 extension Catalog {
   /// All episodes, also hidden ones, in the order in which they were first seen, without their notes.
   package func episodes(ofPodcast id: Int64) throws(CatalogError) -> [Episode] {
@@ -86,7 +85,6 @@ extension Catalog {
     }
   }
 
-  /// Shows all hidden episodes of a podcast again.
   package func restoreHidden(podcast: Int64) throws(CatalogError) {
     try store.change { database, changes in
       guard try PodcastRecord.load(podcast, in: database) != nil else {

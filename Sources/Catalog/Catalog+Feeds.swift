@@ -7,7 +7,6 @@ internal import SQLiteKit
 /// Looks at an address that a user gave, then subscribes to the feed that is there, on the thread that runs it.
 struct SubscribeByAddress: Sendable {
   let feeds: FeedRefresher
-  /// What the user gave.
   let address: String
   let name: String?
   /// The user typed it: it may be on a private network.
@@ -92,7 +91,6 @@ struct SubscribeByAddress: Sendable {
   }
 }
 
-// Feeds, over the network.
 extension Catalog {
   /// Subscribes to whatever a user gives as an address: a feed's, with any scheme of podcast programs, or
   /// that of a web page that names its feed. It is fetched first, so that nothing is subscribed to that is no

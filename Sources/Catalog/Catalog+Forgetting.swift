@@ -3,7 +3,6 @@ package import PodcastModel
 internal import PosixKit
 internal import SQLiteKit
 
-// What leaves the catalogue.
 extension Catalog {
   /// The names in the cache of a podcast's enclosures, but for those that another feed names too: the same address is
   /// the same download.
@@ -123,7 +122,6 @@ struct Upkeep: Sendable {
 
 /// How a podcast's rows go: first it is hidden from everybody, then deleted in pieces that no verb waits for long.
 enum Forgetting {
-  /// Episodes that one transaction deletes.
   private static let piece = 500
 
   /// From here on nothing shows it, and its address and name are free.
@@ -186,7 +184,6 @@ enum Forgetting {
     }
   }
 
-  /// Deletes a podcast's episodes with their texts.
   static func deleteEpisodes(of podcast: Int64, _ store: CatalogStore) throws(CatalogError) {
     let first = EpisodeID.first(ofPodcast: podcast)
     while true {

@@ -22,7 +22,6 @@ package final class Catalog: Sendable {
   let apple: AppleSearch
   /// Searches whose charts are being read.
   let chartsOnTheirWay = Monitor<Set<Int64>>([])
-  /// What was said in transcripts that are here.
   package let transcripts: LazyTranscriptIndex
   let requests: RequestMaker
   let http: HTTPClient
@@ -84,7 +83,6 @@ package final class Catalog: Sendable {
     if let note { log.write(note) }
   }
 
-  /// The folder of the copies of sidecars.
   package static func sidecarCopies(in places: Places) -> String { places.cache + "/sidecars" }
 
   /// Bytes of the pages of one archive: several times what the largest honest one has.

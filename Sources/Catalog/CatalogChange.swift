@@ -6,11 +6,9 @@ package enum CatalogChange: Hashable, Sendable {
   case searches
   /// One search was made, made again or forgotten.
   case search(Int64)
-  /// The results of one search.
   case results(search: Int64)
   /// One result of a search was taken away from it.
   case result(Int64, search: Int64)
-  /// An episode was hidden from one result of a search.
   case hiddenInSearch(result: Int64, episode: Int64)
   /// A podcast's facts and any of its episodes.
   case podcast(Int64)
@@ -39,7 +37,6 @@ package enum CatalogChange: Hashable, Sendable {
   case everything
 }
 
-/// All changes of one transaction.
 package struct CatalogCommit: Hashable, Sendable {
   /// One more than the commit's before, whichever process made that.
   package var number: Int64
@@ -52,7 +49,6 @@ package struct CatalogCommit: Hashable, Sendable {
 }
 
 extension CatalogChange {
-  /// Whether the list of subscriptions may have changed.
   var mayBeOfList: Bool {
     switch self {
     case .subscriptions, .subscription, .podcast, .facts, .everything: true
@@ -138,7 +134,6 @@ enum ChangeLog {
     try database.run("DELETE FROM change_log WHERE number <= ?", number - length)
   }
 
-  /// How many commits there have been.
   static func count(in database: Database) throws -> Int64 {
     // What else has written to the file may have made it anything.
     min(max(try database.first("SELECT commits FROM counter") { $0.int64(0) } ?? 0, 0), 1 << 60)

@@ -24,7 +24,6 @@ final class CatalogWork<Value: Sendable>: Cancellable {
     if !registry.add(self) { cancel() }
   }
 
-  /// Calls the completion, unless it was called before.
   func finish(_ result: Result<Value, CatalogError>) {
     let completion = state.withLock { $0.end().completion }
     registry.remove(self)

@@ -11,7 +11,6 @@ extension ParsedEpisode {
     MediaType.fileExtension(type: enclosure?.type, url: enclosure?.url ?? "")
   }
 
-  /// What its name is made of.
   package func namedItem(now: Int64) -> EpisodeNaming.Item {
     var item = EpisodeNaming.Item(
       title: title ?? "", address: enclosure?.url ?? "", published: publication(now: now), season: season,

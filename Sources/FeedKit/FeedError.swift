@@ -3,21 +3,17 @@ package import PosixKit
 
 /// Why something is no feed or no subscription list.
 package enum FeedError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// It is another kind of document.
   case notAFeed(ForeignDocument)
   case notAList(ForeignDocument)
-  /// It has more bytes than are read.
   case tooLarge(limit: Int)
   /// It is compressed, and nothing of it can be decompressed.
   case damagedCompression
-  /// It ends before its first episode.
   case incomplete
   /// The temporary file failed that keeps what has come.
   case storage(PosixError)
   case outOfMemory
   /// The process that parsed it ended by this signal, or without a result.
   case parserEnded(signal: Int32?)
-  /// It takes more time than any honest one.
   case tooSlow
 
   package var description: String {

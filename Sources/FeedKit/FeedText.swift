@@ -1,7 +1,6 @@
 internal import Glibc
 internal import PodcastModel
 
-/// Small work on text as bytes of UTF-8.
 enum FeedText {
   typealias Bytes = UnsafeBufferPointer<UInt8>
 
@@ -40,7 +39,6 @@ enum FeedText {
     return string(Array(trimmed.split { $0 <= 0x20 }.joined(separator: [0x20])))
   }
 
-  /// A text on one line.
   static func oneLine(_ text: String) -> String {
     var text = text
     return text.withUTF8 { collapsed($0) }

@@ -9,7 +9,6 @@ package struct ForeignDocument: Hashable, Sendable {
   package var kind: Kind
   /// The name of its first element, of letters and digits; only where it is XML of another kind.
   package var root: String?
-  /// Why a backup cannot be used.
   package var reason: String?
   /// The feeds that a web page names, in its order.
   package var feeds: [WebAddress] = []

@@ -1,6 +1,5 @@
 package import PodcastModel
 
-/// Addresses that people and lists give for feeds.
 package enum SubscriptionAddress {
   /// Other words for http, some of them before the real scheme.
   private static let aliases: Set<String> = [
@@ -61,7 +60,6 @@ package enum SubscriptionAddress {
     }
   }
 
-  /// Whether a link is one to a feed by its scheme.
   static func hasFeedScheme(_ href: String) -> Bool {
     scheme(of: FeedText.oneLine(href)[...]).map { aliases.contains($0.name) } ?? false
   }

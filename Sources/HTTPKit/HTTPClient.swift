@@ -59,7 +59,6 @@ package final class HTTPClient: Sendable {
   }
 }
 
-/// A request of a client under way.
 package final class HTTPTask: Cancellable {
   fileprivate let id = HTTPSession.TaskID()
   private let worker: HTTPClient.Worker

@@ -71,7 +71,6 @@ extension HTTPTransfer {
   /// Whom the connection is to be made to, in words.
   private var peer: String { proxy.map { "the proxy \($0) (for \(host))" } ?? "the host \(host)" }
 
-  /// The proxy that is in use.
   private var proxy: String? { proxyRules.name(for: effectiveURL) }
 
   private var timedOut: HTTPError {

@@ -5,9 +5,7 @@ internal import PosixKit
 package struct HTTPLibrary {
   /// "7.88.1".
   package let version: String
-  /// Whether it can do https.
   package let hasTLS: Bool
-  /// Whether it can do HTTP/2.
   package let hasHTTP2: Bool
 
   /// - Throws: where it is not here, or too old.

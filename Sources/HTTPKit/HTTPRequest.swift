@@ -3,7 +3,6 @@ package struct HTTPRequest: Sendable {
   /// http or https; may hold credentials, which are sent to that host only: as Basic authorization, or as Digest where it
   /// asks for that.
   package var url: String
-  /// Further header lines.
   package var headers: [(name: String, value: String)] = []
   /// What a POST request carries: text without a NUL. A redirect gets it too: allow none where that must not be.
   package var body: String?
@@ -39,7 +38,6 @@ package struct HTTPResponseHead: Sendable {
   package var status: Int
   /// In the order received, names in lower case.
   package var headers: [(name: String, value: String)]
-  /// The address that answered.
   package var effectiveURL: String
   /// Each redirect on the way: its status and the address it led to.
   package var redirects: [(status: Int, location: String)]
@@ -80,7 +78,6 @@ package struct HTTPResponse: Sendable {
 package protocol HTTPResponseReceiver: AnyObject, Sendable {
   /// The final response's head, also of 4xx and 5xx; `.abort` ends the request as cancelled.
   func received(head: HTTPResponseHead) -> HTTPFlow
-  /// A piece of the body.
   func received(body: UnsafeRawBufferPointer) -> HTTPFlow
   /// The end: nil where the whole body came.
   func finished(_ error: HTTPError?)

@@ -1,6 +1,5 @@
 internal import WebValues
 
-// Header fields, understood.
 extension HTTPResponseHead {
   /// Whether a response of this status with a Location leads elsewhere (RFC 9110 §15.4).
   var isRedirect: Bool { [301, 302, 303, 307, 308].contains(status) }

@@ -27,7 +27,6 @@ package final class HTTPSession {
   private var isStopped = false
   /// Whether there are requests that libcurl has not begun with.
   private var hasNew = false
-  /// When libcurl wants to be called.
   private var timer: EventLoop.Timer?
   private var sockets: Set<Int32> = []
   /// When transfers are looked at for silence, of which libcurl knows nothing.
@@ -71,7 +70,6 @@ package final class HTTPSession {
   /// Stops reading from the host until `resume`. The receiver still gets the bytes that libcurl has read already.
   package func pause(_ id: TaskID) { transfers[id]?.pause() }
 
-  /// Goes on after a pause.
   package func resume(_ id: TaskID) {
     if let transfer = transfers[id], let result = transfer.resume() { end(id, .result(result)) }
   }
@@ -109,7 +107,6 @@ package final class HTTPSession {
   }
 }
 
-// Silence.
 extension HTTPSession {
   /// Looks for silent hosts four times a second while requests are under way.
   private func watchSilence() {
@@ -127,7 +124,6 @@ extension HTTPSession {
   }
 }
 
-// libcurl's sockets and its timer.
 extension HTTPSession {
   private func open() throws(HTTPError) -> UnsafeMutableRawPointer {
     if let multi { return multi }
@@ -156,7 +152,6 @@ extension HTTPSession {
     Unmanaged<HTTPSession>.fromOpaque(pointer).takeUnretainedValue()
   }
 
-  /// libcurl wants to hear of a socket.
   private func watch(_ socket: Int32, _ what: Int32) {
     guard what != CURL_POLL_REMOVE else {
       sockets.remove(socket)

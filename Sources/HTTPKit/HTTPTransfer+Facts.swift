@@ -1,7 +1,6 @@
 internal import CCurl
 internal import WebValues
 
-// What libcurl knows of a transfer.
 extension HTTPTransfer {
   /// The address that is being asked, after the redirects so far.
   var effectiveURL: String {
@@ -13,7 +12,6 @@ extension HTTPTransfer {
   /// The host that is being asked, as people read it: all that messages say of an address.
   var host: String { asked.address.host ?? "the server" }
 
-  /// The address connected to.
   var connectedAddress: HostAddress? {
     var pointer: UnsafeMutablePointer<CChar>?
     podcastfs_curl_get_string(easy, CURLINFO_PRIMARY_IP, &pointer)

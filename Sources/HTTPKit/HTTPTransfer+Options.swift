@@ -3,7 +3,6 @@ internal import Glibc
 internal import PosixKit
 internal import WebValues
 
-// How a request's easy handle is set up.
 extension HTTPTransfer {
   /// The receive buffer, in bytes: each transfer has one. Larger ones were no faster, and many take room.
   static let bufferSize = 64 * 1024
@@ -39,7 +38,6 @@ extension HTTPTransfer {
     }
   }
 
-  /// What is asked, and by which proxy.
   func setURL(_ url: String) {
     let address = WebAddress(url)
     let encoded = address.encoded
@@ -58,7 +56,7 @@ extension HTTPTransfer {
       value.isEmpty ? "\(Self.line(name));" : "\(Self.line(name)): \(Self.line(value))"
     }
     if request.acceptsCompression {
-      set(CURLOPT_ACCEPT_ENCODING, "gzip, deflate")
+      set(CURLOPT_ACCEPT_ENCODING, "gzip")
       if !request.decompresses { set(CURLOPT_HTTP_CONTENT_DECODING, 0) }
     } else {
       lines.append("Accept-Encoding: identity")
@@ -133,7 +131,6 @@ extension HTTPTransfer {
   }
 }
 
-// Values as libcurl takes them.
 extension HTTPTransfer {
   private func set(_ option: CURLoption, _ value: Int) { podcastfs_curl_set_long(easy, option, value) }
   private func set(_ option: CURLoption, _ value: String) { podcastfs_curl_set_string(easy, option, value) }

@@ -34,7 +34,6 @@ extension HTTPTransfer {
     return true
   }
 
-  /// A piece of a redirect's body.
   func ignore(_ count: Int) -> HTTPFlow {
     redirect?.ignored += count
     return redirect?.ignored ?? 0 > Self.ignoredBody ? .abort : .proceed
@@ -62,7 +61,6 @@ extension HTTPTransfer {
     return true
   }
 
-  /// Whether the time for the whole has passed.
   private var isOverdue: Bool {
     request.totalTimeout.map { MonotonicTime.now.seconds(since: began) >= $0 } ?? false
   }

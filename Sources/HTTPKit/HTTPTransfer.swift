@@ -22,14 +22,12 @@ final class HTTPTransfer {
 
   /// The head that has come last: the final response's in the end. Its status is 0 before the first.
   var head = HTTPResponseHead(status: 0, headers: [], effectiveURL: "", redirects: [])
-  /// Bytes of all heads and trailers.
   private var headSize = 0
   private var isHeadDelivered = false
   /// Where the last head leads, until that is asked; and bytes of its body, which are of no use.
   var redirect: (next: String, ignored: Int)?
   let began = MonotonicTime.now
   private var received: Int64 = 0
-  /// Whether nothing more is taken from the host.
   private var isHeld = false
   /// An address of the host was refused: why it can't be connected to, unless it has others.
   var hasRefused = false
@@ -90,7 +88,6 @@ final class HTTPTransfer {
   }
 }
 
-// What the client asks of it.
 extension HTTPTransfer {
   /// When the server will have been silent for too long.
   var stallDeadline: MonotonicTime? {
@@ -136,7 +133,6 @@ extension HTTPTransfer {
   }
 }
 
-// libcurl's callbacks.
 extension HTTPTransfer {
   /// Bytes at most of all heads of a request together, those of redirects and trailers among them.
   private static let headLimit = 256 * 1024
@@ -157,7 +153,6 @@ extension HTTPTransfer {
     return deliverHead() != .abort
   }
 
-  /// A piece of the final response's body.
   func received(body: UnsafeRawBufferPointer) -> HTTPFlow {
     if redirect != nil { return ignore(body.count) }
     waitingSince = .now
@@ -191,13 +186,11 @@ extension HTTPTransfer {
     }
   }
 
-  /// The request is on its way.
   func sending() { waitingSince = .now }
 
   /// Whether there is no connection yet for the address that is being asked.
   var isConnecting: Bool { waitingSince == nil }
 
-  /// Gives the receiver the head unless it has it.
   private func deliverHead() -> HTTPFlow {
     if isHeadDelivered { return .proceed }
     isHeadDelivered = true

@@ -5,7 +5,6 @@ internal import PodcastModel
 /// Each rule pairs an item with an episode only where each is the other's one candidate, and sees only what the rules
 /// before it have left. What no rule pairs is new: an episode shown twice does less harm than one that hides another.
 package enum EpisodeMatcher {
-  /// What one item of a document is.
   package enum Match: Hashable, Sendable {
     case new
     /// An earlier item of the document has the same guid and address.
@@ -78,7 +77,6 @@ private struct Candidate: Sendable {
     return "\(title) \(published)"
   }
 
-  /// Whether title and day are both others.
   func contradicts(_ other: Candidate) -> Bool {
     guard let title, let otherTitle = other.title, published != nil, other.published != nil else {
       return false

@@ -50,7 +50,6 @@ package struct ByteRanges: Hashable, Sendable {
     for range in other.ranges { insert(range) }
   }
 
-  /// Takes out what lies in `range`.
   package mutating func remove(_ range: Range<Int64>) {
     guard !range.isEmpty else { return }
     ranges = ranges.flatMap { run in
@@ -71,7 +70,6 @@ package struct ByteRanges: Hashable, Sendable {
     return run.upperBound >= range.upperBound
   }
 
-  /// The range that holds `offset`.
   package func run(at offset: Int64) -> Range<Int64>? {
     let index = index(endingBehind: offset)
     guard index < ranges.count, ranges[index].lowerBound <= offset else { return nil }

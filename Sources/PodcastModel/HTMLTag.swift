@@ -33,7 +33,6 @@ package struct HTMLTag {
 
   fileprivate static func isBlank(_ byte: UInt8) -> Bool { byte <= 0x20 }
 
-  /// Whether a byte ends the name of a tag.
   package static func endsName(_ byte: UInt8) -> Bool {
     byte <= 0x20 || byte == UInt8(ascii: ">") || byte == UInt8(ascii: "/")
   }

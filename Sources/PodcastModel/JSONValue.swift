@@ -9,7 +9,6 @@ package enum JSONValue: Sendable {
   case array([JSONValue])
   case object([(String, JSONValue)])
 
-  /// A string, or null for nil.
   package static func optional(_ text: String?) -> JSONValue { text.map(JSONValue.string) ?? .null }
 
   /// A whole number, or null for nil.
@@ -17,10 +16,8 @@ package enum JSONValue: Sendable {
     number.map { .integer(Int64($0)) } ?? .null
   }
 
-  /// A truth value, or null for nil.
   package static func optional(_ flag: Bool?) -> JSONValue { flag.map(JSONValue.bool) ?? .null }
 
-  /// A list of strings.
   package static func strings(_ texts: [String]) -> JSONValue { .array(texts.map(JSONValue.string)) }
 }
 

@@ -27,7 +27,6 @@ package struct UniqueNames: Sendable {
   @discardableResult
   package mutating func insert(_ name: String) -> Bool { taken.insert(Self.key(name)).inserted }
 
-  /// Gives a name free again.
   package mutating func remove(_ name: String) {
     let key = Self.key(name)
     taken.remove(key)

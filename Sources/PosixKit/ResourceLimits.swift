@@ -12,13 +12,6 @@ package enum ResourceLimits {
     setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
   }
 
-  /// The most bytes that a file of this process may have (RLIMIT_FSIZE); nil where there is no limit.
-  package static var fileSize: UInt? {
-    var limit = rlimit()
-    guard getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 else { return nil }
-    return limit.rlim_cur == rlim_t.max ? nil : UInt(limit.rlim_cur)
-  }
-
   /// Raises the nice(2) value of this thread, and of those that it starts, for good.
   package static func giveWay(by steps: Int32) { _ = nice(steps) }
 

@@ -7,7 +7,6 @@ extension Database {
     guard code == SQLITE_OK else { throw failure(code, sql) }
   }
 
-  /// Runs one statement for its effect.
   package func run(_ sql: String, _ values: any Bindable...) throws(DatabaseError) {
     try run(sql, values: values)
   }
@@ -85,7 +84,6 @@ extension Database {
     }
   }
 
-  /// Whether there is any row.
   package func exists(_ sql: String, _ values: any Bindable...) throws(DatabaseError) -> Bool {
     try withStatement(sql, values) { statement throws(DatabaseError) in try statement.step() }
   }

@@ -6,7 +6,6 @@ internal import PosixKit
 ///
 /// It is not Sendable: one thread uses it, or several keep it in a `Monitor`; the compiler sees to that.
 package final class Database {
-  /// How a connection treats its file.
   package struct Options: Sendable {
     /// For reading only: writing fails, and a missing file is not created.
     package var isReadOnly = false
@@ -50,12 +49,10 @@ package final class Database {
   /// Opens `path`, creating the file unless read-only; ":memory:" is a database of its own in memory.
   /// - Throws: `DatabaseError`, which names the file that is at fault, where that is known.
   package convenience init(path: String, options: Options = Options()) throws(DatabaseError) {
-    let files = DatabaseFiles(of: path)
-    if let stranger = files.stranger { throw .stranger(stranger) }
     do throws(DatabaseError) {
       try self.init(opening: path, options)
     } catch {
-      throw files.explain(error, options)
+      throw DatabaseFiles(of: path).explain(error, options)
     }
   }
 
@@ -165,7 +162,6 @@ package final class Database {
   /// Rows that the last INSERT, UPDATE or DELETE changed.
   package var changedRows: Int { Int(sqlite3_changes(handle)) }
 
-  /// Whether a transaction is open.
   package var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
   /// Writes what is in the write-ahead log into the file, as far as no reader needs the file as it was, and empties the

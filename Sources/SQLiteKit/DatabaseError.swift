@@ -22,14 +22,10 @@ package struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible
     self.sql = sql
   }
 
-  /// The last error of a connection.
   init(code: Int32, of connection: OpaquePointer?, sql: String) {
     self.init(code: code, message: String(cString: sqlite3_errmsg(connection)), sql: sql)
     if primary == SQLITE_IOERR, let path = sqlite3_db_filename(connection, "main") {
       isOfReadOnlyDisk = Self.isReadOnly(String(cString: path))
-    }
-    if primary == SQLITE_IOERR, let limit = ResourceLimits.fileSize {
-      message += "; a file may have \(limit >> 10) KiB here at most (ulimit -f)"
     }
   }
 
@@ -46,13 +42,6 @@ package struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible
   /// The file's tables are of another version than the program's.
   static func otherVersion(found: Int, known: Int) -> DatabaseError {
     DatabaseError(code: SQLITE_MISMATCH, message: "its tables are of version \(found), not \(known)")
-  }
-
-  /// There is something else in the place of one of the database's files.
-  static func stranger(_ file: String) -> DatabaseError {
-    var error = DatabaseError(code: SQLITE_IOERR, message: "\(file) is no regular file: move it away")
-    error.file = file
-    return error
   }
 
   /// The file system cannot map a file into the memory of several processes, which SQLite needs for its write-ahead log

@@ -14,14 +14,6 @@ struct DatabaseFiles {
     self.path = resolved.map { String(cString: $0) } ?? path
   }
 
-  /// What is there and no regular file: SQLite would wait for a fifo, and of the others it does not say which it is.
-  var stranger: String? {
-    ([path] + companions).first { file in
-      var status = stat()
-      return lstat(file, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
-    }
-  }
-
   /// The same error with the name of the file that may not be used. Opens none: to close it would take away the locks
   /// that this process has on it (https://sqlite.org/howtocorrupt.html).
   func explain(_ error: DatabaseError, _ options: Database.Options) -> DatabaseError {

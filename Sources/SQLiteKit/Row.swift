@@ -25,7 +25,6 @@ extension ColumnList {
 
   package static var count: Int { allCases.count }
 
-  /// The column's name.
   package var name: String {
     var name = ""
     var wasLower = false

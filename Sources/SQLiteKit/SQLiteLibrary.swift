@@ -8,6 +8,5 @@ package enum SQLiteLibrary {
   /// "3.40.1".
   package static var version: String { String(cString: sqlite3_libversion()) }
 
-  /// Whether it has full-text search (FTS5).
   package static var hasFullTextSearch: Bool { sqlite3_compileoption_used("ENABLE_FTS5") != 0 }
 }

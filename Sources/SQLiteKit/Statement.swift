@@ -94,7 +94,6 @@ final class Statement {
 
   deinit { sqlite3_finalize(handle) }
 
-  /// Binds all placeholders, in order.
   func bind(by body: (inout RowValues) -> Void) throws(DatabaseError) {
     var values = RowValues(handle)
     body(&values)

@@ -54,7 +54,6 @@ enum AddressSecrets {
 
 /// What fields of a query mean, by their names in lower case.
 package enum QueryField {
-  /// Whether it holds a secret.
   package static func isSecret(_ name: String) -> Bool {
     isSignature(name) || secrets.contains(name)
       || ["token", "secret", "password"].contains(where: name.hasSuffix)

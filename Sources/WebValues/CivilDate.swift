@@ -27,7 +27,6 @@ package struct CivilDate: Hashable, Sendable, Comparable, CustomStringConvertibl
     year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
   }
 
-  /// The day of a time in seconds since 1970.
   package init(secondsSinceEpoch seconds: Int64) {
     self.init(daysSinceEpoch: CivilTime.split(seconds).days)
   }
@@ -42,7 +41,6 @@ package struct CivilDate: Hashable, Sendable, Comparable, CustomStringConvertibl
     return era * 146_097 + dayOfEra - 719_468
   }
 
-  /// Days of its month.
   package var daysInMonth: Int {
     switch month {
     case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28

@@ -180,7 +180,6 @@ package enum MediaType {
       .flatMap { kind in kind.types.map { ($0, kind.endings[0]) } },
     uniquingKeysWith: { first, _ in first })
 
-  /// The media type of each extension.
   private static let types = Dictionary(
     kinds.flatMap { kind in kind.endings.map { ($0, kind.types[0]) } },
     uniquingKeysWith: { first, _ in first })

@@ -22,7 +22,6 @@ package enum PercentEncoding {
       .map { encode(decode($0)) }.joined(separator: ":")
   }
 
-  /// Appends a byte in its encoded form.
   package static func append(_ byte: UInt8, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "%"))
     for digit in [Hexadecimal.digit(byte >> 4), Hexadecimal.digit(byte & 15)] {

@@ -164,6 +164,16 @@ import Testing
     }
   }
 
+  /// A text leaves the index only as it was put in. A file whose texts were made by other rules has to be set aside.
+  @Test func otherRulesOfTextsNeedAnotherVersionOfTheFile() {
+    let text =
+      "<p>Über <a href='x'>Łódź</a> &amp; ёлки, Αθήνα</p>サッカー &#x2019;Æsop&nbsp;<script>x</script>שָׁלוֹם a\u{301}"
+    let words = SearchText.indexed(text).split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    #expect(
+      words == "Über Lódź & елки, Αθηνα サ ッ カ ー ’AEsop שלום a",
+      "raise Schema.version, and put the new words here")
+  }
+
   /// How many pages the index of episodes has written so far.
   private static func pagesWritten(_ file: Database) throws -> Int {
     try structure(of: "episode_text", in: file)[2]

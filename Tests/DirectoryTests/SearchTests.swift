@@ -1,4 +1,5 @@
 import Directory
+import Glibc
 import PodcastModel
 import SQLiteKit
 import TestSupport
@@ -59,6 +60,15 @@ import Testing
     #expect(try installation.directory.podcast(apple: 5) == nil)
     #expect(try installation.directory.podcast(number: 920_666)?.title == "One")
     #expect(try installation.directory.podcast(number: 3) == nil)
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "only root gives files away"))
+  func aDirectoryOfAnotherUserIsNotRead() throws {
+    try installation.install([Installation.row("One")])
+    #expect(installation.directory.isInstalled)
+    chown(installation.place.file, 12_345, 12_345)
+    #expect(!installation.directory.isInstalled)
+    #expect(throws: DirectoryError.missing) { try installation.titles("one") }
   }
 
   @Test func withoutADirectoryQueriesSaySo() throws {

@@ -136,14 +136,12 @@ import Testing
   @Test func `A body is read however it is compressed`() throws {
     let bytes = Array("<rss><channel><title>T</title></channel></rss>".utf8)
     let gzip = try Compression.gzip(bytes)
-    let bodies: [([UInt8], String?)] = [
-      (bytes, "gzip"), (bytes, "UTF-8"), (gzip, nil), (gzip, "gzip"), (try Compression.gzip(gzip), "gzip"),
-      (gzip + Array("junk".utf8), "gzip"), (gzip.dropLast(8), "gzip"),
-      (Array(gzip.dropFirst(10).dropLast(8)), "deflate"), (bytes, "deflate"),
-      (try Compression.gzip(Array(bytes.prefix(20))) + Compression.gzip(Array(bytes.dropFirst(20))), nil),
+    let bodies: [[UInt8]] = [
+      bytes, gzip, try Compression.gzip(gzip), gzip + Array("junk".utf8), gzip.dropLast(8),
+      try Compression.gzip(Array(bytes.prefix(20))) + Compression.gzip(Array(bytes.dropFirst(20))),
     ]
-    for (index, (coded, coding)) in bodies.enumerated() {
-      let body = try FeedBody(coding: coding)
+    for (index, coded) in bodies.enumerated() {
+      let body = try FeedBody()
       try coded.withUnsafeBytes { try body.append($0) }
       #expect(try reader.parse(body, baseURL: nil, httpCharset: nil).title == "T", "\(index)")
     }

@@ -68,41 +68,6 @@ import Testing
     #expect(throws: DatabaseError.self) { try database.run("SELEKT") }
   }
 
-  /// Neither waits nor speaks of the database itself, nor its own language.
-  @Test(arguments: ["", "-wal", "-shm", "-journal"], ["fifo", "link", "directory"])
-  func whatIsNoRegularFileIsNamed(_ suffix: String, _ kind: String) throws {
-    let directory = try TemporaryDirectory()
-    let path = directory.path + "/a.sqlite"
-    if suffix != "" { try Database(path: path).script("CREATE TABLE t (a)") }
-    let stranger = path + suffix
-    switch kind {
-    case "fifo": mkfifo(stranger, 0o600)
-    case "link": symlink(suffix == "" ? "/dev/null" : "/etc/passwd", stranger)
-    default: mkdir(stranger, 0o700)
-    }
-    defer { remove(stranger) }
-    for isReadOnly in [true, false] {
-      var options = Database.Options()
-      options.isReadOnly = isReadOnly
-      let error = #expect(throws: DatabaseError.self) { try Database(path: path, options: options) }
-      let file = suffix == "" && kind == "link" ? "/dev/null" : stranger
-      #expect(error?.description == "\(file) is no regular file: move it away")
-      #expect(error?.file == file && error?.errno == .EIO)
-    }
-  }
-
-  /// Where its name is a link, its files are where that leads to.
-  @Test func strangersAreLookedForBesideTheFileItself() throws {
-    let directory = try TemporaryDirectory()
-    let path = directory.path + "/a.sqlite"
-    try Database(path: path).script("CREATE TABLE t (a)")
-    symlink(path, directory.path + "/b.sqlite")
-    _ = try Database(path: directory.path + "/b.sqlite")
-    mkfifo(path + "-shm", 0o600)
-    let error = #expect(throws: DatabaseError.self) { try Database(path: directory.path + "/b.sqlite") }
-    #expect(error?.file?.hasSuffix("/a.sqlite-shm") == true)
-  }
-
   @Test(.enabled(if: geteuid() != 0), arguments: ["-wal", "-shm"])
   func whatMayNotBeUsedIsNamed(_ suffix: String) throws {
     let directory = try TemporaryDirectory()

@@ -62,7 +62,7 @@ enum FeedCommand: Command {
 
   private static func report(at url: WebAddress) throws -> FeedReport {
     let response = try fetch(url)
-    let body = try FeedBody(coding: response.head.contentEncoding)
+    let body = try FeedBody()
     try response.body.withUnsafeBytes { try body.append($0) }
     let feed = try FeedReader.program().parse(
       body, baseURL: WebAddress(response.head.effectiveURL), httpCharset: response.head.charset)

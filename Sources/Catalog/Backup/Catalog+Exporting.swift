@@ -18,7 +18,6 @@ extension Catalog {
     return Array(list.text(created: (changed ?? 0) / 1_000_000_000).utf8)
   }
 
-  /// How many bytes `exportOPML` gives.
   package func subscriptionListSize() throws(CatalogError) -> Int64 { Int64(try exportOPML().count) }
 
   private static func feeds(

@@ -17,7 +17,6 @@ package struct OPMLImport: Hashable, Sendable {
   package var episodes = 0
   /// Those that will get theirs when their feed comes.
   package var awaited = 0
-  /// Rules of subscriptions that were set.
   package var rules = 0
   /// Searches of a backup that are not there: nothing has been searched for yet. `search` does that, by the network.
   package var searches: [String] = []

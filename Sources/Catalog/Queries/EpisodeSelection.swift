@@ -13,7 +13,6 @@ struct EpisodeSelection {
   let downloads: [EpisodeQuery.State: Set<Int64>]
   /// Those in whose transcripts the query's words are; nil where it looks for none.
   let heard: [Int64]?
-  /// The most episodes to select.
   let limit: Int
   /// Seconds since 1970.
   let now: Int64
@@ -25,7 +24,6 @@ struct EpisodeSelection {
   /// So many are put in the order of their titles, which stand in no index: of more the newest.
   private static let mostByTitle = 20_000
 
-  /// A part of the condition, with its values.
   private struct Condition {
     var sql: String
     var values: [any Bindable] = []
@@ -36,7 +34,6 @@ struct EpisodeSelection {
   private enum Way {
     /// The numbers that a narrow condition gives.
     case numbers
-    /// The rows of some podcasts.
     case podcasts([Int64])
     case index(String)
   }
@@ -178,8 +175,6 @@ struct EpisodeSelection {
         values: [EpisodeRow.list((downloads[state] ?? []).sorted())], isNarrow: true)
     }
   }
-
-  // MARK: Texts
 
   /// - Returns: nil where nothing can match.
   private func textConditions() throws -> [Condition]? {

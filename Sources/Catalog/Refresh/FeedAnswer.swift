@@ -3,12 +3,10 @@ internal import HTTPKit
 internal import PodcastModel
 internal import PosixKit
 
-/// What came of asking for a feed.
 struct FeedAnswer: Sendable {
   enum Content: Sendable {
     /// The answer has no feed: its status is neither 200 nor 203.
     case none
-    /// The same bytes as before.
     case same
     case feed(FetchedFeed)
   }
@@ -83,7 +81,7 @@ final class FeedReceiver: HTTPResponseReceiver, @unchecked Sendable {
   func received(head: HTTPResponseHead) -> HTTPFlow {
     self.head = head
     guard head.isWhole else { return .proceed }
-    return attempt { () throws(FeedError) in body = try FeedBody(coding: head.contentEncoding) }
+    return attempt { () throws(FeedError) in body = try FeedBody() }
   }
 
   func received(body: UnsafeRawBufferPointer) -> HTTPFlow {
@@ -118,7 +116,6 @@ final class FeedReceiver: HTTPResponseReceiver, @unchecked Sendable {
   ]
 }
 
-/// Why there is no feed.
 struct FeedFailure: Error, Sendable {
   enum Cause: Sendable {
     /// No answer came, or not all of it.
@@ -137,7 +134,6 @@ struct FeedFailure: Error, Sendable {
   var retryAfter: Int64?
   /// What a page that is no feed names as feeds.
   var links: [WebAddress] = []
-  /// The page is on a private host.
   var isFromPrivateHost = false
 
   init(_ error: HTTPError) { (cause, self.error) = (.request(error), CatalogError(error)) }
@@ -156,7 +152,6 @@ struct FeedFailure: Error, Sendable {
     }
   }
 
-  /// An answer without a feed.
   init(status head: HTTPResponseHead, now: Int64) {
     cause = .status(head.status)
     let host = WebAddress(head.effectiveURL).host ?? "the server"
@@ -188,7 +183,6 @@ extension FeedFailure {
   }
 
   var isCancelled: Bool { httpCode == .cancelled }
-  /// Refused because the address is private.
   var isRefusedAddress: Bool { httpCode == .refusedAddress }
   /// The host redirects, and may not.
   var leadsElsewhere: Bool { httpCode == .tooManyRedirects }

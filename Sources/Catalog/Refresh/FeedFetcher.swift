@@ -11,7 +11,6 @@ final class FeedFetcher: Sendable {
   /// Seconds for a whole feed.
   static let timeout = 180.0
 
-  /// Whether a request may lead to private hosts.
   enum PrivateHosts: Sendable {
     case refused, allowed
     /// Nothing has come from the address yet, and nobody has typed it.
@@ -20,7 +19,6 @@ final class FeedFetcher: Sendable {
     case typed
   }
 
-  /// What is asked for.
   struct Question: Sendable {
     var address: WebAddress
     /// The podcast whose settings and validators count; nil for what the configuration says of `address`.
@@ -28,7 +26,6 @@ final class FeedFetcher: Sendable {
     /// Asked for only if it has changed since.
     var isConditional = false
     var privateHosts: PrivateHosts
-    /// The longest body.
     var bytes = FeedFetcher.longestFeed
     /// The digest of a body that need not be read again.
     var known: Int64?
@@ -147,7 +144,6 @@ final class FeedFetcher: Sendable {
   }
 }
 
-/// Requests as the settings want them.
 struct RequestMaker: Sendable {
   let settings: Settings
   /// What the configuration file sets for single feeds, by `FeedKey`.

@@ -29,7 +29,6 @@ struct FeedMerge: Sendable {
     var changed: [Int64] = []
     /// Whether directories list other files than before.
     var changesListing = false
-    /// See `MergePlan`.
     var isReaddressed = false
     /// New episodes for which the podcast has no numbers left.
     var leftOut = 0
@@ -128,7 +127,6 @@ private struct MergePiece {
   /// More new episodes than these get into the full-text index behind (`TextIndex`).
   private static let indexedAtOnce = 100
 
-  /// Of a new episode.
   private static let columns = IncomingEpisode.columns + ["podcast_id", "media_key", "stem", "extension"]
 
   private let podcast: Int64

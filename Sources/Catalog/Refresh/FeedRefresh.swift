@@ -63,7 +63,6 @@ struct FeedRefresh: Sendable {
   }
 }
 
-// What becomes of an answer.
 extension FeedRefresh {
   /// The feed is as it was.
   /// - Parameter isWhole: it came, and is the same.

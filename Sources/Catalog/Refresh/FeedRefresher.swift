@@ -5,7 +5,6 @@ internal import HTTPKit
 internal import PodcastModel
 internal import PosixKit
 
-/// Why a podcast's feed is to be fetched.
 package enum RefreshCause: Sendable {
   /// Somebody looks into it: fetched unless it was before.
   case firstLook
@@ -16,7 +15,6 @@ package enum RefreshCause: Sendable {
   case forced
 }
 
-/// What a refresh has brought.
 package struct RefreshOutcome: Hashable, Sendable {
   /// The episodes that were not known before, in the order of their publication.
   package var newEpisodes: [Int64] = []
@@ -34,7 +32,6 @@ final class FeedRefresher: Sendable {
 
   /// The refreshes of this process that are under way.
   private struct UnderWay: ~Copyable {
-    /// Who waits for each.
     var waiters: [Int64: [Waiter]] = [:]
     /// Podcasts of which that is under way which comes behind a refresh.
     var following: Set<Int64> = []
@@ -98,7 +95,6 @@ final class FeedRefresher: Sendable {
     }
   }
 
-  /// Ends requests that are under way.
   func close() {
     scheduler.stop()
     underWay.withLockNotifying { $0.isClosed = true }
@@ -123,7 +119,6 @@ final class FeedRefresher: Sendable {
   }
 }
 
-// One refresh.
 extension FeedRefresher {
   func refresh(_ id: Int64, _ cause: RefreshCause, _ task: Waiter) {
     let isAwaited = cause == .firstLook || cause == .forced

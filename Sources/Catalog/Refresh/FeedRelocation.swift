@@ -72,7 +72,6 @@ struct FeedRelocation: Sendable {
     try store.change(.refresh) { database, changes in
       _ = try FeedRecord.change(state.id, in: database) { feed in
         if isSame, try feed.move(to: address, in: database, &changes) { return }
-        // It is not tried again for a while.
         (feed.movedTo, feed.movedSince, feed.isAnnounced) = (address, now + patience, true)
       }
     }

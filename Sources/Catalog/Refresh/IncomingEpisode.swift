@@ -50,7 +50,6 @@ final class IncomingEpisode: Sendable {
       hasImage: parsed.imageURL != nil)
   }
 
-  /// The columns that hold what the feed says.
   static let columns = [
     "guid", "title", "published", "is_dated", "fingerprint", "enclosure_url", "media_type", "feed_length",
     "duration",

@@ -20,14 +20,11 @@ struct PagedArchive: Sendable {
   /// The most bytes of its pages.
   let limit: Int64
 
-  /// The most bytes of one page.
   private static let pageBytes: Int64 = 16 << 20
-  /// The most pages at one refresh.
   private static let mostPages = 5000
   /// Pages in a row that only repeat others, after which the archive counts as read: some lead on for ever.
   private static let mostRepetitions = 3
 
-  /// The pages that were read so far.
   private struct Walk {
     var visited: Set<WebAddress> = []
     /// Their items, as hashes.

@@ -67,7 +67,6 @@ package struct FeedRhythm: Hashable, Sendable {
   /// Seconds from one episode to the next: as is usual, and as is early. Nil where too few are known.
   private let usual: Int64?
   private let early: Int64?
-  /// When the feed was first read.
   private let firstRead: Int64
   /// The feed says that no more will come (`itunes:complete`).
   private let isComplete: Bool

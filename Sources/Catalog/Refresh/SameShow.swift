@@ -65,7 +65,6 @@ struct SameShow: Sendable {
   var isRenewed: Bool { hasSameTitle != false && isMost(sameFile) }
 }
 
-// What an address has led to by redirects.
 extension FeedState {
   /// Whether an answer is from where the last feed came from.
   func isFromBefore(_ head: HTTPResponseHead) -> Bool {

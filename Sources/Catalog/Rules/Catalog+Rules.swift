@@ -3,7 +3,6 @@ package import PodcastModel
 internal import PosixKit
 internal import SQLiteKit
 
-/// A subscription as its rules look at it.
 package struct RuledPodcast: Sendable {
   package let id: Int64
   /// Of its folder.

@@ -94,7 +94,6 @@ extension Catalog {
 }
 
 extension FoundPodcast {
-  /// A podcast as the offline directory has it.
   init(_ entry: DirectoryEntry) {
     self.init(feedURL: entry.feedURL, title: entry.title)
     author = entry.author

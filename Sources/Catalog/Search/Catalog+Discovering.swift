@@ -7,7 +7,6 @@ internal import SQLiteKit
 // `Discover/`: the categories of the offline directory, and their languages. Each is kept as a search is, under a name that
 // no user can give. So its podcasts keep their numbers and names.
 extension Catalog {
-  /// Whether the offline directory is installed.
   package var hasDirectory: Bool { directory.isInstalled }
 
   /// Sees to it that there is a row for each category, for the charts, and for that of the user's country.

@@ -115,7 +115,6 @@ extension Catalog {
   }
 }
 
-// Asking.
 extension Catalog {
   /// Seconds for an answer: a search is over within ten.
   private static let searchTimeout = 9.0

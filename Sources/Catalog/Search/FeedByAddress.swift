@@ -11,7 +11,6 @@ struct FeedByAddress: Sendable {
   /// Hears of each request, which may be cancelled.
   let started: @Sendable (any Cancellable) -> Void
 
-  /// A feed that was found, and where.
   struct Found {
     var document: FetchedFeed
     var answer: FeedAnswer

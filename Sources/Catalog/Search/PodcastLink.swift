@@ -3,11 +3,8 @@ internal import PodcastModel
 
 /// A link to a podcast that is no feed's address: of a directory, of another player, or of a button on a page.
 package enum PodcastLink: Hashable, Sendable {
-  /// A podcast by its number at Apple.
   case apple(Int64)
-  /// A podcast by its number at Podcast Index.
   case podcastIndex(Int64)
-  /// The feed that the link holds.
   case feed(String)
   /// What has no feed; a line for people.
   case unsupported(String)

@@ -1,7 +1,6 @@
 internal import FeedKit
 package import PodcastModel
 
-/// A podcast as a search finds it.
 package struct FoundPodcast: Hashable, Sendable {
   /// http or https, with a host.
   package var feedURL: WebAddress
@@ -51,7 +50,6 @@ package struct FoundPodcast: Hashable, Sendable {
   }
 }
 
-/// What one source answered.
 struct SearchAnswer: Hashable, Sendable {
   var source: String
   var found: [FoundPodcast]
@@ -59,7 +57,6 @@ struct SearchAnswer: Hashable, Sendable {
   var mayBePrivate = false
 }
 
-/// The answers to a query, as one.
 package struct MergedAnswer: Hashable, Sendable {
   /// Who answered: "apple", "index+apple", "local".
   package var source: String
@@ -68,7 +65,6 @@ package struct MergedAnswer: Hashable, Sendable {
   /// Addresses of feeds that may be on private hosts.
   var privateFeeds: Set<WebAddress> = []
 
-  /// - Parameter limit: the most podcasts.
   init(_ answers: [SearchAnswer], limit: Int) {
     source = answers.map(\.source).joined(separator: "+")
     var places: [String: Int] = [:]

@@ -6,7 +6,6 @@ internal import SQLiteKit
 /// What is known of the further pages of a paged feed (RFC 5005) that are still to be read (`PagedArchive`).
 struct ArchiveRecord: Sendable {
   let podcast: Int64
-  /// The page to be read next.
   var nextPage: WebAddress?
   /// Bytes of the pages that have come since the first.
   var bytes: Int64 = 0
@@ -71,7 +70,6 @@ struct ArchiveRecord: Sendable {
   }
 }
 
-// What comes of pages.
 extension ArchiveRecord {
   private static let day: Int64 = 24 * 3600
   /// Seconds between two readings because of other addresses.

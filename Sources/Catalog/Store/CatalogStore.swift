@@ -156,7 +156,6 @@ final class CatalogStore: Sendable {
   /// Empties the log soon, so that what the user has forgotten does not stay in it.
   func emptyLog() { queue.async { [self] in checkpoint() } }
 
-  /// Bytes of the file that are in use.
   func usedBytes() throws(CatalogError) -> Int64 { try read { try $0.usedBytes() } }
 
   /// Gives pages that hold nothing back to the disk, a few at a time, so that no verb waits long.

@@ -23,7 +23,6 @@ final class CommitWatch: Sendable {
 
   deinit { if file >= 0 { close(file) } }
 
-  /// After a commit.
   func announce() {
     var byte: UInt8 = 0
     _ = pwrite(file, &byte, 1, 0)
@@ -89,7 +88,6 @@ extension Catalog {
     observeCommits { commit in for change in commit.changes { body(change) } }
   }
 
-  /// The number of the last commit in the log of changes.
   package func commits() throws(CatalogError) -> Int64 { try store.read { try ChangeLog.count(in: $0) } }
 
   /// The commits after `number`, by all processes, in order.

@@ -52,7 +52,6 @@ extension EpisodeRow {
 struct EpisodeNumbers: Equatable {
   /// Changes with every change of the episodes.
   var revision: Int64
-  /// That of the next episode.
   var next: Int64
   /// Up to which they are in the full-text index.
   var indexed: Int64

@@ -21,7 +21,6 @@ package enum EpisodeID {
   package static func podcast(of episode: Int64) -> Int64 { episode >> bits }
 }
 
-/// How an episode lies in its row.
 enum EpisodeRow {
   enum Column: Int, ColumnList {
     // What directories show of it.
@@ -85,7 +84,6 @@ enum EpisodeRow {
     MediaKey(bytes: blob) ?? MediaKey(address: WebAddress("damaged \(Hexadecimal.text(blob))"))
   }
 
-  /// Transcripts as one text; nil for none.
   static func text(_ transcripts: [Transcript]) -> String? {
     if transcripts.isEmpty { return nil }
     return JSONValue.array(

@@ -50,7 +50,6 @@ struct FeedRecord: Sendable {
   var notice: String?
   /// Another network may give another answer.
   var isAway = false
-  /// The last answer broke off.
   var isCut = false
 
   /// Where the feed says that it has moved, and since when; or until when that is not tried again.
@@ -65,7 +64,6 @@ struct FeedRecord: Sendable {
   }
 }
 
-// Its row.
 extension FeedRecord {
   private enum Column: Int, ColumnList {
     case podcastID, feedURL, feedKey, mayBePrivate, isPrivate, isFollowed, etag, lastModified, digest,
@@ -186,7 +184,6 @@ extension FeedRecord {
   }
 }
 
-// What a refresh makes of it.
 extension FeedRecord {
   /// Whether the feed is asked for only if it has changed.
   func isConditional(now: Int64, isDoubtful: Bool) -> Bool {
@@ -219,7 +216,6 @@ extension FeedRecord {
     cameFrom = head.place
   }
 
-  /// A feed has come.
   mutating func take(_ document: FetchedFeed, _ head: HTTPResponseHead, now: Int64) {
     // A feed is private where it was from the first: its owner cannot lead it there later.
     if lastRefresh == nil { isPrivate = head.isFromPrivateHost }

@@ -20,7 +20,6 @@ extension Database {
   }
 }
 
-/// Whether the catalogue's file can be used.
 package enum CatalogCondition: Hashable, Sendable {
   case missing
   case sound
@@ -39,11 +38,6 @@ package enum CatalogCondition: Hashable, Sendable {
     var status = stat()
     guard stat(path, &status) == 0 else {
       self = .missing
-      return
-    }
-    // A fifo would be waited for.
-    guard status.st_mode & S_IFMT == S_IFREG else {
-      self = .unreadable("it is no regular file")
       return
     }
     do throws(DatabaseError) {

@@ -72,7 +72,6 @@ struct PodcastRecord: Hashable, Sendable {
     ]
   }
 
-  /// As one text.
   private var categories: String? {
     podcast.categories.isEmpty
       ? nil : podcast.categories.map { $0.replacing("\n", with: " ") }.joined(separator: "\n")

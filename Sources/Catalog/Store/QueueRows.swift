@@ -26,7 +26,6 @@ enum QueueRows {
     }
   }
 
-  /// Appends episodes that are not in it.
   static func append(_ ids: [Int64], in database: Database) throws {
     var last = try database.first("SELECT coalesce(max(place), 0) FROM queue") { $0.int(0) } ?? 0
     let known = Set(try all(in: database).map(\.episode))

@@ -101,7 +101,6 @@ enum SearchRows {
     try database.run("UPDATE result SET state = ? WHERE id = ?", state.rawValue, id)
   }
 
-  /// A search's results in one state.
   static func results(
     _ state: ResultState, ofSearch search: Int64, in database: Database
   ) throws -> [Int64] {
@@ -110,14 +109,12 @@ enum SearchRows {
     }
   }
 
-  /// A result's podcast and name.
   static func result(_ id: Int64, in database: Database) throws -> (podcast: Int64, name: String)? {
     try database.first("SELECT podcast_id, name FROM result WHERE id = ? AND state = 0", id) {
       (podcast: $0.int64(0), name: $0.string(1))
     }
   }
 
-  /// What it lists has changed.
   static func changed(_ search: Int64, in database: Database) throws {
     try database.run("UPDATE search SET changed = ? WHERE id = ?", wallClockNanoseconds(), search)
   }
@@ -164,7 +161,6 @@ extension Catalog {
     try store.read { try ListedRow.results("r.search_id = ?", id, in: $0) }
   }
 
-  /// One result that is shown.
   package func result(_ id: Int64) throws(CatalogError) -> ListedPodcast? {
     try store.read { try ListedRow.results("r.id = ?", id, in: $0).first }
   }
@@ -205,7 +201,6 @@ extension Catalog {
     }
   }
 
-  /// Hides an episode from one result of a search only.
   package func hideInSearch(result: Int64, episode: Int64) throws(CatalogError) {
     try store.change(waitsForDisk: false) { database, changes in
       guard try database.exists("SELECT 1 FROM result WHERE id = ?", result) else {

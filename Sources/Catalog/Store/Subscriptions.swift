@@ -71,7 +71,6 @@ enum SubscriptionRows {
     }
   }
 
-  /// What a podcast's line in the list shows has changed.
   static func lineChanged(podcast: Int64, in database: Database) throws {
     if try isSubscribed(podcast, in: database) { try Folder.listChanged.touch(in: database) }
   }

@@ -12,7 +12,6 @@ package struct SyncAccount: Hashable, Sendable {
   /// Since when changes of subscriptions, and actions, are asked for next; nil before the first synchronization.
   package var subscriptionsSince: Int64?
   package var actionsSince: Int64?
-  /// When all actions were last read.
   package var wholeRead: Int64?
   /// When the last synchronization that worked has ended.
   package var last: Int64?

@@ -82,12 +82,10 @@ package struct SyncRows {
 }
 
 extension Catalog {
-  /// Reads one committed state.
   package func readSync<R: Sendable>(_ body: (SyncRows) throws -> R) throws(CatalogError) -> R {
     try store.read { try body(SyncRows($0)) }
   }
 
-  /// Reads and changes in one transaction.
   package func changeSync<R: Sendable>(_ body: (inout SyncRows) throws -> R) throws(CatalogError) -> R {
     try store.change { database, changes in
       var rows = SyncRows(database)
@@ -98,7 +96,6 @@ extension Catalog {
   }
 }
 
-// Subscriptions.
 extension SyncRows {
   package func followedFeeds() throws -> [FollowedFeed] {
     try ListedRow.subscriptions(in: database).map { listed in
@@ -145,13 +142,11 @@ extension SyncRows {
     try SubscriptionRows.end(feed.subscription, of: feed.podcast, in: database, &changes)
   }
 
-  /// Tells the mounts what a synchronization has done.
   package mutating func noteSynchronized(added: Int, removed: Int, episodes: Int) {
     changes.append(.synchronized(added: added, removed: removed, episodes: episodes))
   }
 }
 
-// Episodes.
 extension SyncRows {
   private static let listened = """
     SELECT \(EpisodeRow.columns), x.position, x.played, x.time

@@ -49,7 +49,6 @@ enum FullText {
   }
 }
 
-/// What of an episode is in the full-text index.
 struct IndexedText: Sendable {
   var title: String
   var notes: String?

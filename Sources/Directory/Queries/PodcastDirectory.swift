@@ -122,9 +122,12 @@ package final class PodcastDirectory: Sendable {
     return database
   }
 
+  /// Of the file, if it is the user's own or root's: SQLite is not made for files that a stranger has written.
   private static func identity(of path: String) -> (device: dev_t, file: ino_t, time: Int)? {
     var status = stat()
-    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      [0, geteuid()].contains(status.st_uid)
+    else { return nil }
     return (status.st_dev, status.st_ino, status.st_mtim.tv_sec)
   }
 }

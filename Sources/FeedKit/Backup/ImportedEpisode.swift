@@ -23,7 +23,6 @@ package struct ImportedEpisode: Hashable, Sendable {
     self.guid = ListeningReport.meaningful(guid)
   }
 
-  /// Whether it says anything.
   var isNews: Bool { state != nil || isKept || isHidden || queuePlace > 0 }
 }
 

@@ -6,20 +6,11 @@ final class BodyDecoder {
   private var state = State.beginning
   /// Layers of compression that may still be undone.
   private let layers: Int
-  private let mayBeDeflate: Bool
   /// What decodes that which this one has decompressed.
-  private lazy var next = BodyDecoder(layers: layers - 1, mayBeDeflate: false)
+  private lazy var next = BodyDecoder(layers: layers - 1)
   private var hasGiven = false
 
-  /// - Parameter coding: the body's Content-Encoding, where there is one (RFC 9110 §8.4).
-  convenience init(coding: String?) {
-    self.init(layers: 3, mayBeDeflate: coding?.contains("deflate") ?? false)
-  }
-
-  private init(layers: Int, mayBeDeflate: Bool) {
-    self.layers = layers
-    self.mayBeDeflate = mayBeDeflate
-  }
+  init(layers: Int = 3) { self.layers = layers }
 
   /// Hands on what the next bytes mean.
   /// - Throws: `FeedError.damagedCompression` where nothing of the body can be read; what `body` throws.
@@ -28,7 +19,8 @@ final class BodyDecoder {
   ) throws(FeedError) {
     guard let first = bytes.first else { return }
     if case .beginning = state {
-      state = format(first).flatMap { Inflater($0) }.map { .inflating($0) } ?? .plain
+      // This byte begins gzip, and no document.
+      state = first == 0x1F && layers > 0 ? Inflater().map { .inflating($0) } ?? .plain : .plain
     }
     switch state {
     case .plain: try body(bytes)
@@ -41,17 +33,6 @@ final class BodyDecoder {
       if !hasGiven { throw .damagedCompression }
       state = .damaged
     case .beginning, .damaged: break
-    }
-  }
-
-  /// By the first byte: 0x1F begins gzip, and no document.
-  private func format(_ first: UInt8) -> Inflater.Format? {
-    switch first {
-    case 0x1F where layers > 0: .gzip
-    // Deflate within zlib, as the name means, and bare, as many send it.
-    case 0x78 where mayBeDeflate: .zlib
-    case 0x3C, 0xEF, 0xFE, 0xFF, 0...0x20: nil
-    default: mayBeDeflate ? Inflater.Format.none : nil
     }
   }
 }

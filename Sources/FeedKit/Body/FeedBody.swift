@@ -4,23 +4,19 @@ internal import PosixKit
 /// it to another: that makes it Sendable.
 package final class FeedBody: @unchecked Sendable {
   private let limit: Int
-  private let decoder: BodyDecoder
+  private let decoder = BodyDecoder()
   /// In memory, for the parser's process to map.
   let file: FileDescriptor
   private var checksum = CRC32C(FeedParser.version)
   package private(set) var count = 0
 
-  /// - Parameters:
-  ///   - limit: the most bytes that are taken, after decompression.
-  ///   - coding: the Content-Encoding, where there is one.
+  /// - Parameter limit: the most bytes that are taken, after decompression.
   /// - Throws: `FeedError.storage`.
-  package init(limit: Int = FeedLimits().document, coding: String? = nil) throws(FeedError) {
+  package init(limit: Int = FeedLimits().document) throws(FeedError) {
     self.limit = limit
-    decoder = BodyDecoder(coding: coding)
     do { file = try .inMemory("podcastfs-feed") } catch { throw .storage(error) }
   }
 
-  /// A file's content, which may be compressed.
   package convenience init(file path: String) throws(FeedError) {
     try self.init()
     let content: [UInt8]

@@ -1,27 +1,15 @@
 internal import CZlib
 
-/// Decompresses what deflate has compressed (RFC 1951), as it comes.
+/// Decompresses gzip (RFC 1952), as it comes. There may be several parts, one behind the other.
 package final class Inflater {
-  /// What stands around the compressed data, by zlib's number for it (inflateInit2).
-  package enum Format: Int32 {
-    /// RFC 1952. A file may have several parts, one behind the other.
-    case gzip = 31
-    /// RFC 1950.
-    case zlib = 15
-    case none = -15
-  }
-
   private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
   private let output = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 17, alignment: 8)
-  private let format: Format
-  /// Whether the compressed data are at their end.
   package private(set) var hasEnded = false
 
   /// - Returns: nil where there is no memory.
-  package init?(_ format: Format) {
-    self.format = format
+  package init?() {
     stream.initialize(to: z_stream())
-    guard podcastfs_inflate_begin(stream, format.rawValue) == Z_OK else { return nil }
+    guard podcastfs_inflate_begin(stream) == Z_OK else { return nil }
   }
 
   deinit {
@@ -41,7 +29,7 @@ package final class Inflater {
     stream.pointee.avail_in = UInt32(bytes.count)
     while stream.pointee.avail_in > 0 || stream.pointee.avail_out == 0 {
       if hasEnded {
-        guard format == .gzip, stream.pointee.avail_in > 0, stream.pointee.next_in?.pointee == 0x1F,
+        guard stream.pointee.avail_in > 0, stream.pointee.next_in?.pointee == 0x1F,
           inflateReset(stream) == Z_OK
         else { return true }
         hasEnded = false

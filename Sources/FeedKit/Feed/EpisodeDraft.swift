@@ -1,6 +1,5 @@
 internal import PodcastModel
 
-/// An item while its elements come.
 struct EpisodeDraft {
   typealias Bytes = UnsafeBufferPointer<UInt8>
   typealias Enclosure = ParsedEpisode.Enclosure
@@ -26,7 +25,6 @@ struct EpisodeDraft {
 
   init(index: Int) { episode = ParsedEpisode(index: index) }
 
-  /// Whether it names a web page.
   var namesPage: Bool { (episode.link ?? permalink) != nil }
 
   /// The episode; nil for an item with nothing to play.
@@ -113,7 +111,6 @@ struct EpisodeDraft {
     )
   }
 
-  /// A file that `describeFile` has described.
   mutating func addDescribedFile(_ kind: FileKind, _ address: Bytes?, _ absolute: (Bytes) -> WebAddress?) {
     addFile(kind, address, type: described.type, length: described.length, absolute)
   }

@@ -4,7 +4,6 @@ internal import PodcastModel
 extension FeedBuilder {
   typealias Bytes = UnsafeBufferPointer<UInt8>
 
-  /// An element directly under the channel.
   func channelElement(_ kind: FeedElement, _ element: XMLElement) {
     switch kind {
     case .other: ignore()

@@ -13,7 +13,6 @@ final class FeedBuilder: XMLReceiver {
     case simpleChapters
   }
 
-  /// All that a document makes.
   struct State {
     var feed = ParsedFeed()
     var title = Ranked<String>()
@@ -22,7 +21,6 @@ final class FeedBuilder: XMLReceiver {
     var link = Ranked<WebAddress>()
     var image = Ranked<WebAddress>()
     var warnings = FeedWarnings()
-    /// The name of the first element.
     var rootName: String?
     var isFeed = false
     var guidIsPermalink = false

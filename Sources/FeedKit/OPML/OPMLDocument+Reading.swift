@@ -68,7 +68,6 @@ private final class OPMLBuilder: XMLReceiver {
     var title: String?
     var feeds: [OPMLDocument.Feed] = []
     var warnings = FeedWarnings(most: OPMLDocument.mostWarnings)
-    /// The name of the first element.
     var rootName: String?
     /// The address in a `.webloc` file of macOS, a property list: `<key>URL</key><string>…</string>`.
     var link: String?
@@ -77,7 +76,6 @@ private final class OPMLBuilder: XMLReceiver {
     /// Overcast lists below a feed its episodes.
     var feed: WebAddress?
     var episodes: [ImportedEpisode] = []
-    /// The element whose text is read.
     var reading: Reading?
     var text: [UInt8] = []
   }

@@ -12,7 +12,6 @@ package struct OPMLDocument: Hashable, Sendable {
   package var refusals = 0
   /// What a backup says of episodes.
   package var episodes: [ImportedEpisode] = []
-  /// The searches of a backup of podcastfs.
   package var searches: [String] = []
   /// It is a backup of podcastfs or of another program: strangers do not hand those on, as they do lists.
   package var isBackup = false
@@ -24,7 +23,6 @@ package struct OPMLDocument: Hashable, Sendable {
     self.feeds = feeds
   }
 
-  /// One subscription.
   package struct Feed: Hashable, Sendable {
     /// The feed's address, http or https.
     package var url: WebAddress
@@ -74,7 +72,6 @@ package struct OPMLDocument: Hashable, Sendable {
     """
   }
 
-  /// The line of one feed.
   package static func outline(of feed: Feed) -> String {
     let title = XMLText.escaped(PrintableText.line(feed.title ?? feed.url.shown))
     let name = feed.name.map { XMLText.escaped(PrintableText.line($0)) } ?? title

@@ -6,7 +6,6 @@ internal import PosixKit
 /// document, descriptor 3 the job. It writes what it makes of them on its standard output, and can reach nothing else
 /// (see `Sandbox`).
 package enum FeedWorker {
-  /// The argument that calls it.
   package static let argument = "--parse-feed"
   /// The argument that has it try what its sandbox leaves open, and say so on its standard error.
   package static let probeArgument = "--probe-sandbox"

@@ -87,14 +87,12 @@ final class XMLDocument {
   }
 }
 
-/// How a document's bytes stand for characters.
 enum TextEncoding: Hashable {
   case utf8
   case windows1252
   /// Any other that the C library knows, by its name.
   case other(String)
 
-  /// Byte-order marks.
   static let marks: [(bytes: [UInt8], encoding: TextEncoding)] = [
     ([0xEF, 0xBB, 0xBF], .utf8), ([0xFF, 0xFE, 0, 0], .other("UTF-32LE")),
     ([0, 0, 0xFE, 0xFF], .other("UTF-32BE")), ([0xFF, 0xFE], .other("UTF-16LE")),
@@ -143,7 +141,6 @@ enum TextEncoding: Hashable {
     key.utf8.count <= 40 && key.utf8.allSatisfy { HTMLReader.isName($0) && $0 != UInt8(ascii: ".") }
   }
 
-  /// The encoding that the XML declaration names.
   private static func declaredName(_ head: [UInt8]) -> String? {
     let start = head.drop { $0 <= 0x20 }
     guard start.starts(with: "<?xml".utf8) else { return nil }

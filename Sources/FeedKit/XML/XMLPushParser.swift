@@ -32,7 +32,6 @@ final class XMLPushParser {
   /// Whether the document has proved not to be well-formed, or has entities that XML does not know.
   @exclusivity(unchecked) private(set) var hasFailed = false
 
-  /// - Throws: `FeedError.outOfMemory`.
   init(receiver: XMLReceiver, mode: Mode) throws(FeedError) {
     _ = Self.initializeOnce
     self.receiver = receiver

@@ -113,7 +113,6 @@ struct XMLRepairs {
   }
 }
 
-/// Tags.
 extension XMLRepairer {
   private mutating func copyStart(_ tag: HTMLTag) {
     let source = reader.source
@@ -190,7 +189,6 @@ extension XMLRepairer {
   private static let voidElements: Set<String> = ["br", "hr", "img", "wbr", "input"]
 }
 
-/// Text.
 extension XMLRepairer {
   private mutating func copyReference(_ text: String) {
     for scalar in text.unicodeScalars where XMLText.isAllowed(scalar.value) {
@@ -201,7 +199,6 @@ extension XMLRepairer {
   /// Copies a text whose ampersands and angle brackets are no markup.
   private mutating func copyText(_ text: HTMLReader.Bytes) { copy(text[...], isMarkup: true) }
 
-  /// Copies what is in a CDATA section.
   private mutating func copySection(_ section: HTMLReader.Bytes) {
     let content = section.dropFirst("<![CDATA[".utf8.count)
     copy(content.suffix(3).elementsEqual("]]>".utf8) ? content.dropLast(3) : content, isMarkup: false)

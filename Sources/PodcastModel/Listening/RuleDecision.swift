@@ -4,11 +4,8 @@ package struct RuleDecision: Hashable, Sendable {
   package var verdict: Verdict
 
   package enum Verdict: Hashable, Sendable {
-    /// The rules order the download.
     case download
-    /// The rules drop the download.
     case drop(Reason)
-    /// The rules do nothing.
     case leave(Reason)
   }
 
@@ -90,7 +87,6 @@ extension SubscriptionRules {
     }
   }
 
-  /// In which order its episodes count.
   package func order(isSerial: Bool) -> Order { autoOrder ?? (isSerial ? .next : .newest) }
 
   private func newestPlay(_ episodes: [RuledEpisode]) -> Int64? { episodes.compactMap(\.lastPlayed).max() }
@@ -130,7 +126,6 @@ extension SubscriptionRules {
     return moments.filter { $0 > now }.min()
   }
 
-  /// Whether they neither download nor drop anything.
   package var areIdle: Bool {
     autoDownload ?? Amount.none == Amount.none && afterPlayed ?? .keep == .keep
   }

@@ -18,10 +18,8 @@ package struct SubscriptionRules: Hashable, Sendable {
 
   package init() {}
 
-  /// Which episodes are downloaded by rule.
   package enum Amount: Hashable, Sendable {
     case none
-    /// So many episodes.
     case count(Int)
     /// Those published within so many seconds.
     case age(Int64)
@@ -29,7 +27,6 @@ package struct SubscriptionRules: Hashable, Sendable {
   }
 
   package enum Order: String, Hashable, Sendable {
-    /// The newest episodes.
     case newest
     /// The episodes after the one that was played last; for serials.
     case next

@@ -24,7 +24,6 @@ package struct EpisodeFacts: Hashable, Sendable {
     package static let played = Marks(rawValue: 1)
     /// Never evicted from the cache.
     package static let kept = Marks(rawValue: 2)
-    /// Its podcast is subscribed.
     package static let followed = Marks(rawValue: 4)
     /// The user has removed the episode from its subscription: the folder does not list it.
     package static let hidden = Marks(rawValue: 8)
@@ -59,7 +58,6 @@ package struct EpisodeFacts: Hashable, Sendable {
 /// Where an episode's download stands, as far as folders distinguish it.
 package enum DownloadStage: Hashable, Sendable {
   case absent
-  /// Queued or downloading.
   case running
   case paused, failed, complete
 }

@@ -88,7 +88,6 @@ extension EpisodeQuery {
 }
 
 extension EpisodeQuery.State {
-  /// What may stand after `is:`.
   package static let writable: [Self] = [.unplayed, .started, .played, .cached, .kept, .followed, .queued]
 }
 

@@ -11,9 +11,7 @@ package struct EpisodeQuery: Hashable, Sendable {
   package var people: [String] = []
   /// What was said; each entry must be in the transcript.
   package var transcript: [Phrase] = []
-  /// States that an episode must have.
   package var states: Set<State> = []
-  /// States that an episode must not have.
   package var excludedStates: Set<State> = []
   /// Published at this moment or later.
   package var newer: Moment?
@@ -27,7 +25,6 @@ package struct EpisodeQuery: Hashable, Sendable {
   package var order = Order.newest
   package var limit = Self.largestLimit
 
-  /// The most episodes in one folder.
   package static let largestLimit = 1000
 
   package init() {}
@@ -52,7 +49,6 @@ package struct EpisodeQuery: Hashable, Sendable {
     case queue
   }
 
-  /// A bound in time.
   package enum Moment: Hashable, Sendable {
     /// So many seconds before now: the bound moves on with the clock.
     case ago(Int64)
@@ -77,7 +73,6 @@ package struct EpisodeQuery: Hashable, Sendable {
     }
   }
 
-  /// Whether it looks at a state.
   package func concerns(_ state: State) -> Bool { states.contains(state) || excludedStates.contains(state) }
 
   /// By what titles are ordered: the title in an episode's name, without regard to the case of ASCII letters.

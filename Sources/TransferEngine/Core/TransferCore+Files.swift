@@ -164,8 +164,7 @@ extension TransferCore {
   }
 
   private mutating func want(_ download: inout Download) {
-    lastOrder += 1
-    download.want(by: nil, place: lastOrder, at: now.instant)
+    download.want(by: nil, place: nextPlace(), at: now.instant)
   }
 
   private mutating func created(_ download: inout Download) {

@@ -39,8 +39,7 @@ extension TransferCore {
       return reply(.done(id: name.id), to: name.client)
     }
     if order.takesFiles { change(order.key) { core, download in core.removeFiles(of: &download) } }
-    lastOrder += 1
-    log.append(.init(name: name, order: order, place: lastOrder, time: now.instant))
+    log.append(.init(name: name, order: order, place: nextPlace(), time: now.instant))
   }
 
   /// Drops what was to be dropped once nobody has it open.
@@ -51,11 +50,10 @@ extension TransferCore {
       return false
     }
     removeFiles(of: &download)
-    lastOrder += 1
     // Nobody waits for the answer.
     let name = OrderName(client: ClientID(0), id: 0)
     log.append(
-      .init(name: name, order: .drop(download.key), place: lastOrder, time: now.instant))
+      .init(name: name, order: .drop(download.key), place: nextPlace(), time: now.instant))
     return true
   }
 
@@ -77,8 +75,8 @@ extension TransferCore {
     let isRepeated = handles[name] != nil
     close(name)
     handles[name] = request.key
-    lastOrder += 1
-    change(request) { [lastOrder] core, download in
+    let place = nextPlace()
+    change(request) { core, download in
       download.readers.append(Reader(name, intent, generation: generation, begun: core.now.instant))
       let now = core.now.instant
       // The client could not open what it was told of: somebody may have deleted that.
@@ -88,7 +86,7 @@ extension TransferCore {
       }
       // One that is said again, to a new daemon, wants no more than the store says.
       if intent == .download && generation == nil {
-        download.want(by: name.client, place: lastOrder, at: now)
+        download.want(by: name.client, place: place, at: now)
       }
       // What is fetched only as it is read is tried again after it has failed, as a download is.
       if intent == .fetchOnly, download.demand == .failed, !download.retry.isEarly(now),
@@ -115,8 +113,8 @@ extension TransferCore {
     let start = min(offset, Limits.largestFile)
     let range = start..<start + min(count, Limits.largestFile)
     let number = nextNumber()
-    lastOrder += 1
-    change(key) { [lastOrder] core, download in
+    let place = nextPlace()
+    change(key) { core, download in
       guard let index = download.readers.firstIndex(where: { $0.name == name }) else { return }
       let wait = Reader.Wait(id: id, range: range, number: number, begun: core.now.instant)
       download.readers[index].waits.removeAll { $0.id == id }
@@ -125,7 +123,7 @@ extension TransferCore {
         !download.isForgotten
       {
         download.readers[index].hasRead = true
-        download.want(by: name.client, place: lastOrder, at: core.now.instant)
+        download.want(by: name.client, place: place, at: core.now.instant)
       }
       download.focus = start
       download.retry.hurry(at: core.now.instant)

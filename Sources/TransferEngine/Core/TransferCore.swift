@@ -13,13 +13,9 @@ package struct TransferCore: Hashable {
   }
 
   private struct Outbox: Hashable {
-    struct Reply: Hashable {
-      var client: ClientID
-      var message: DaemonMessage
-    }
     var effects: [Effect] = []
     /// Answers that wait until observers have heard what they follow from.
-    var replies: [Reply] = []
+    var replies: [Effect] = []
     var isIdle: Bool?
     var wake: Instant?
   }
@@ -43,10 +39,9 @@ package struct TransferCore: Hashable {
   var random: SplitMix
   /// Grows each time that the machine's addresses or routes change.
   var network: Int64 = 0
-  var lastOrder: Int64
   private(set) var phase = Phase.listing
   private var outbox = Outbox()
-  private var lastNumber: UInt64 = 0
+  private var lastNumber: UInt64
 
   enum Phase: Hashable {
     /// The cache may have files that the store does not know.
@@ -69,7 +64,7 @@ package struct TransferCore: Hashable {
     self.rest = rest
     self.settings = settings
     downloads = DownloadTable(rows)
-    lastOrder = records.lazy.map(\.order).max() ?? 0
+    lastNumber = UInt64(clamping: records.lazy.map(\.order).max() ?? 0)
     random = SplitMix(seed: seed)
     throttle.set(rate: settings.limitRate, at: now.instant)
     for record in records where record.isPending {
@@ -210,9 +205,12 @@ package struct TransferCore: Hashable {
     return lastNumber
   }
 
+  /// The last place of the queue.
+  mutating func nextPlace() -> Int64 { Int64(clamping: nextNumber()) }
+
   /// Sends `message` after the changes that led to it.
   mutating func reply(_ message: DaemonMessage, to client: ClientID) {
-    outbox.replies.append(.init(client: client, message: message))
+    outbox.replies.append(.send(client, message))
   }
 
   mutating func listed() { if phase == .listing { phase = .running } }
@@ -248,9 +246,10 @@ package struct TransferCore: Hashable {
     }
     publish(settled)
     commit()
-    let replies = outbox.replies
+    outbox.effects += outbox.replies.filter {
+      if case .send(let client, _) = $0 { clients[client] != nil } else { false }
+    }
     outbox.replies = []
-    for reply in replies where clients[reply.client] != nil { emit(.send(reply.client, reply.message)) }
     rest(settled)
     noteIdleness()
     if !fetches.isEmpty { timers.add(.tick, at: now.instant.adding(1)) }
