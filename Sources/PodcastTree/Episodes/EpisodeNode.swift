@@ -188,7 +188,7 @@ struct EpisodeNode: TreeNode {
 
   /// It may have to read the transcript.
   private func hits(_ key: MediaKey) -> Answer<[TranscriptHit]?> {
-    if tree.state.withLock({ $0.episodeSearches.values.allSatisfy(\.transcript.isEmpty) }) {
+    if tree.state.withLock({ $0.readQueries.values.allSatisfy(\.transcript.isEmpty) }) {
       return .value(nil)
     }
     return .on(tree.loader) { tree.hits(of: id.row, key) }

@@ -63,7 +63,7 @@ struct SearchFolder: FolderNode {
 
   /// Where it lists episodes.
   private var view: ViewFolder? {
-    tree.state.withLock { $0.episodeSearches[id] != nil } ? ViewFolder(tree: tree, id: id) : nil
+    tree.state.withLock { $0.readQueries[id] != nil } ? ViewFolder(tree: tree, id: id) : nil
   }
 
   func load() throws {
