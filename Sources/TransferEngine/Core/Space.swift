@@ -182,7 +182,7 @@ extension TransferCore {
   /// The disk had no room where there was to be some: `min_free` is 0, or a quota ends before the disk does.
   /// - Returns: whether something is let go of for what is still to come; the download goes on when it is gone.
   mutating func makesRoom(for download: inout Download) -> Bool {
-    guard download.isWanted || !download.fetchableWaits.isEmpty || download.readsThrough else { return false }
+    guard download.isWanted || download.servesReaders else { return false }
     let need = download.record.total == nil ? Self.ahead : min(download.unclaimed, Self.worthwhile)
     guard evict(max(need, Self.least), partly: true) else { return false }
     retry(&download, at: now.instant.adding(Self.timeToEvict))
@@ -203,7 +203,7 @@ extension TransferCore {
       // What is on its way is shown before anybody hears that there is no more.
       if download.openFiles?.pending ?? 0 > 0 { return false }
       // A reader hears of it; without one it waits in the queue.
-      let isAwaited = !download.isBackground || !download.fetchableWaits.isEmpty || download.readsThrough
+      let isAwaited = !download.isBackground || download.servesReaders
       endFetches(of: &download, losing: true)
       touch(&download)
       if isAwaited { handle(Fault(.noRoom, Self.noSpaceLeft), of: &download) }

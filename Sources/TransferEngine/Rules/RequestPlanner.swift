@@ -50,7 +50,7 @@ struct RequestPlanner {
   var focus: Int64 = 0
 
   /// What a wait needs first: of its range, else of the blocks that it touches, because readers see whole blocks.
-  private func hole(of wait: Range<Int64>) -> Range<Int64>? {
+  func hole(of wait: Range<Int64>) -> Range<Int64>? {
     let file = 0..<(total ?? .max)
     return have.missing(in: wait.clamped(to: file)).first
       ?? have.missing(in: Limits.blocks(of: wait).clamped(to: file)).first
