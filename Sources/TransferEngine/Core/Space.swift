@@ -107,11 +107,13 @@ extension TransferCore {
       let isTaking = !download.fetches.isEmpty
       let isBounded = settings.minimumFree > 0 || download.retry.lacksRoom
       let disk = isBounded && !isTaking ? promisedOnDisk + onDisk - left : 0
-      let excess = max(downloads.bytes + promised + need - settings.cacheSize, disk)
+      let budget = downloads.bytes + promised + need - settings.cacheSize
+      let excess = max(budget, disk)
       if excess > 0 {
         certain = certain ?? space.certain(evictable)
         if certain ?? 0 < excess {
-          evict(excess)
+          // Somebody may have made room since the last look at the disk: nothing goes before the next one.
+          if disk > budget && !space.free.isFresh(at: now.instant) { measureRoom() } else { evict(excess) }
           continue
         }
       }
