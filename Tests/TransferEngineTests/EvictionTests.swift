@@ -29,6 +29,27 @@ import TransferProtocol
     #expect(world.asked == asked + 1)
   }
 
+  /// A slow disk takes its time to let go of an episode: what runs is not asked for again because of that.
+  @Test func whatRunsGoesOnWhileRoomIsMadeForIt() {
+    let world = EngineWorld(2, hosts: 2) { $0.cacheSize = 1_000_000 }
+    for index in 0..<2 {
+      world.say { .order(id: $0, .start(world.requests[index])) }
+      if index == 1 { world.evictsAtOnce = false }
+      world.answer(700_000)
+      world.bring(700_000 - index * 600_000)
+      if index == 0 { world.end(nil) }
+    }
+    world.wait(2)
+    #expect(world.evictions == 1)
+    world.handle(.networkChanged)
+    #expect(world.state(1) == .downloading)
+    world.files[world.requests[0].key] = nil
+    world.handle(.evicted([world.copy(0)]))
+    world.bring(600_000)
+    world.end(nil)
+    #expect(world.state(1) == .cached && world.asked == 2)
+  }
+
   @Test func whatIsInTheQueueOfTheUserIsNotEvicted() {
     let world = EngineWorld(2, hosts: 2) { $0.cacheSize = 1_000_000 }
     world.letsGo = true

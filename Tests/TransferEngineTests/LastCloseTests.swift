@@ -114,6 +114,21 @@ import TransferProtocol
     }
   }
 
+  /// Who finds damaged bytes of it wants others for the readers, not for ever.
+  @Test func aDamagedCopyIsReplacedUntilTheLastCloseOnly() {
+    let world = world()
+    world.bring(200_000)
+    world.end(nil)
+    world.wait(1)
+    #expect(status(world)?.state == .cached)
+    let copy = world.copy(0)
+    world.handle(.said(second, .order(id: 2, .replace(copy.key, generation: copy.generation))))
+    #expect(world.sent.last?.message == .done(id: 2) && status(world)?.dropsAtClose == true)
+    world.handle(.said(first, .close(id: 1)))
+    world.wait(60)
+    #expect(isDropped(world))
+  }
+
   @Test func aDiskThatRefusesIsAskedAgain() {
     let world = world()
     world.removesAtOnce = false

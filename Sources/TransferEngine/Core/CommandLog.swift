@@ -121,9 +121,11 @@ extension Download {
       record.dropsAtClose = false
       record.forgive()
       if case .forget = order.order { record = record.forgotten }
-    // What was found by its name has no address.
+    // What was found by its name has no address. What is dropped at its last close comes only as it is read.
     case .replace:
-      if demand == .none && !record.request.url.isEmpty { want(by: nil, place: order.place, at: now) }
+      if demand == .none && !record.dropsAtClose && !record.request.url.isEmpty {
+        want(by: nil, place: order.place, at: now)
+      }
     }
   }
 }

@@ -109,7 +109,8 @@ extension TransferCore {
       let disk = isBounded && !isTaking ? promisedOnDisk + onDisk - left : 0
       let budget = downloads.bytes + promised + need - settings.cacheSize
       let excess = max(budget, disk)
-      if excess > 0 {
+      // What runs goes on while an eviction makes room.
+      if excess > 0 && !(isTaking && !space.evicting.isEmpty) {
         certain = certain ?? space.certain(evictable)
         if certain ?? 0 < excess {
           // Somebody may have made room since the last look at the disk: nothing goes before the next one.

@@ -186,7 +186,14 @@ extension Simulation {
       guard let response = responses[flow], let key = storeKeys[id] else { return }
       let version = response.version
       job(lane(key), 0.0002) { [self] in
-        .disk(id, .compared(flow, range, agreed: disk.opened(id)?.agreement(range, with: version) ?? 0))
+        let agreed = disk.opened(id)?.agreement(range, with: version) ?? 0
+        // It is another file: what came while a slow disk compared comes again, as much as memory holds.
+        if agreed < range.length && disk.slowness > 0,
+          let index = episodes.firstIndex(where: { $0.key == key })
+        {
+          episodes[index].mayComeAgain += Limits.heldEach.most
+        }
+        return .disk(id, .compared(flow, range, agreed: agreed))
       }
     case .describe(let representation):
       guard let key = storeKeys[id] else { return }

@@ -322,6 +322,14 @@ final class Simulation {
     }
     // It had come, by the disk's word: what is missing now looks like what somebody has deleted.
     for key in loss.bytesOfLies.keys where disk.rows[key]?.state == .cached { promises[key] = nil }
+    // So does a damaged file that went just before the order to replace it was on the disk.
+    for order in clients.flatMap(\.orders.values) {
+      if case .order(_, .replace(let key, _)) = order.message, disk.rows[key]?.state == .cached,
+        !disk.files.keys.contains(where: { $0.key == key })
+      {
+        promises[key] = nil
+      }
+    }
     checkLoss(besides: deleted, wasSound: wasSound, bytesOfLies: loss.bytesOfLies)
     checkStore()
     engine = TransferCore(
