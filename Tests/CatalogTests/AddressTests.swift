@@ -59,11 +59,8 @@ import Testing
     let world = try CatalogWorld()
     try Directories.createPrivate(world.home.places.state)
     world.web.set("/search", world.web.answer([("A", "/a")]))
-    let errors = [
-      #expect(throws: CatalogError.self) { try world.search(text) },
-      #expect(throws: CatalogError.self) { try wait { world.catalog.find(text, completion: $0) } },
-    ]
-    for error in errors { #expect(error?.errno == .EINVAL && error?.message.contains("subscribe") == true) }
+    let error = #expect(throws: CatalogError.self) { try world.search(text) }
+    #expect(error?.errno == .EINVAL && error?.message.contains("subscribe") == true)
     #expect(world.web.requestCount == 0)
     let log = String(decoding: try Directories.read(world.home.places.logFile), as: UTF8.self)
     #expect(!log.contains("members.example") && !log.contains("8000"))

@@ -108,19 +108,4 @@ import Testing
       result.end == .exit(0) && result.errors.contains("set aside as \(file).version-31"), "\(result.errors)")
     #expect(try run("list").errors.isEmpty)
   }
-
-  /// The file that is at fault is named, not the catalogue.
-  @Test(arguments: ["-wal", "-shm"]) func whatStandsBesideTheCatalogueIsNamed(_ suffix: String) throws {
-    #expect(try run("list").end == .exit(0))
-    let file = environment.home.path("data/podcastfs/catalog.sqlite")
-    unlink(file + suffix)
-    try Directories.create(file + suffix)
-    let why = "\(file)\(suffix) is no regular file: move it away"
-    let result = try run("list")
-    #expect(result.end == .exit(1))
-    #expect(result.errors == "podcastfs: cannot open the catalogue \(file): \(why)\n")
-    #expect(try run("doctor").output.contains("the catalogue \(file) cannot be read: \(why)"))
-    rmdir(file + suffix)
-    #expect(try run("list").end == .exit(0))
-  }
 }

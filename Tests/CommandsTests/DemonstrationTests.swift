@@ -4,8 +4,8 @@ import PosixKit
 import TestSupport
 import Testing
 
-/// The commands while a demonstration is mounted.
-@Suite(.enabled(if: canMount, "this user cannot mount")) struct DemonstrationTests {
+/// The commands while a demonstration is mounted. One at a time: the doctor would find the one that another test kills.
+@Suite(.serialized, .enabled(if: canMount, "this user cannot mount")) struct DemonstrationTests {
   let environment: TestEnvironment
 
   init() throws { environment = try TestEnvironment() }
@@ -43,6 +43,24 @@ import Testing
     #expect(try run("unmount", path).end == .exit(0))
     #expect(try !Directories.names(in: environment.home.path("run")).contains("podcastfs-demo"))
     #expect(try run("list", "--names").output.isEmpty)
+  }
+
+  @Test func theDemonstrationTakesOptionsAndIsMountedAgainAtOnceWhenItIsKilled() throws {
+    let path = environment.home.path("demo")
+    #expect(try run("demo", "-o", "min_free=0,latest_days=1", path).end == .exit(0))
+    defer { _ = try? run("unmount", "--lazy", path) }
+    _ = try run("search", "harbour")
+    #expect(try run("subscribe", "1").end == .exit(0))
+    #expect(try Directories.names(in: path + "/Latest").isEmpty)
+    #expect(try run("demo", path).output == "The demonstration is already mounted on \(path)\n")
+    let other = try run("demo", environment.home.path("other"))
+    #expect(
+      other.end == .exit(1) && other.errors.hasSuffix("mounted on \(path): podcastfs unmount \(path)\n"))
+    let process = Processes.all(named: ["podcastfs"]).first { Processes.arguments(of: $0).last == path }
+    #expect(kill(try #require(process), SIGKILL) == 0)
+    let again = try run("demo", "-o", "min_free=0", path)
+    #expect(again.end == .exit(0), "\(again.errors)")
+    #expect(try Directories.names(in: path).contains("Latest"))
   }
 
   @Test func besideAMountCommandsWorkOnTheDemonstrationWhereTheirPathsLieInIt() throws {

@@ -154,6 +154,18 @@ import Testing
     #expect(installation.leftovers == [] && !installation.directory.isInstalled)
   }
 
+  /// It does not say how long it will be: a small file may hold zeros without end.
+  @Test func aCompressedDatabaseMayNotFillTheDiskEither() throws {
+    let database = try Directories.read(try installation.dumpFile([Installation.row("One")]))
+    let file = try installation.folder.write("dump.db.gz", Gzip.stored(database))
+    #expect(throws: DirectoryImport.NoRoom.self) {
+      try DirectoryImport(
+        place: installation.place, program: Products.path("podcastfs"), minimumFree: .max / 2
+      ).run(try FileDescriptor(opening: file, O_RDONLY), name: "dump.db.gz")
+    }
+    #expect(installation.leftovers == [])
+  }
+
   @Test func twoImportsAtOnceAreRefused() throws {
     try installation.install([Installation.row("One")])
     let lock = try FileDescriptor(opening: installation.place.file + ".lock", O_RDWR)

@@ -14,6 +14,9 @@ struct DumpUnpacker {
   /// How every database begins (https://sqlite.org/fileformat2.html#magic_header_string).
   static let signature = Array("SQLite format 3\0".utf8)
 
+  /// Bytes of a database without an archive, after which the room is looked at again.
+  private static let step: Int64 = 64 << 20
+
   private enum Layer { case unknown([UInt8]), database, archive(TarReader) }
 
   /// Reads `source` to its end.
@@ -25,6 +28,12 @@ struct DumpUnpacker {
     var layer = Layer.unknown([])
     let sink = target.rawValue
     func write(_ bytes: UnsafeRawBufferPointer) throws {
+      // A database without an archive around it does not say how long it will be.
+      if case .database = layer,
+        unpacked == 0 || unpacked / Self.step != (unpacked + Int64(bytes.count)) / Self.step
+      {
+        try checkRoom(Self.step)
+      }
       unpacked += Int64(bytes.count)
       guard unpacked <= TarReader.longest else {
         throw DirectoryError.refused("it is longer than 16 GiB unpacked")

@@ -74,6 +74,8 @@ extension TransferCore {
   }
 
   mutating func retry(_ download: inout Download, at time: Instant) {
+    // Whatever else has failed, not before the server's Retry-After.
+    let time = max(time, download.retry.forbiddenUntil ?? time)
     download.retry.until = time
     timers.add(.download(download.key), at: time)
   }

@@ -77,10 +77,13 @@ extension TransferCore {
     handles[name] = request.key
     let place = nextPlace()
     change(request) { core, download in
-      download.readers.append(Reader(name, intent, generation: generation, begun: core.now.instant))
       let now = core.now.instant
+      // One that is said again has been open since before any order.
+      let begun = generation == nil ? now : Instant(nanoseconds: 0)
+      download.readers.append(Reader(name, intent, generation: generation, begun: begun))
       // The client could not open what it was told of: somebody may have deleted that.
       if isRepeated && download.files != nil {
+        download.retry.blameDisk()
         core.endFetches(of: &download, losing: true)
         core.detach(&download)
       }
