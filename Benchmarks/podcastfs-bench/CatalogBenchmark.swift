@@ -66,7 +66,7 @@ enum CatalogBenchmark {
     let words = WordSource()
     let queries = [
       "is:unplayed", "newer:30d", "is:followed sort:oldest", "longer:1h season:2", "is:started",
-      "sort:shortest",
+      "sort:shortest", "sort:title", "is:followed sort:title", "show:\"podcast\" sort:title",
       "episode:\(words.word(20))", "episode:\(words.word(20_000))", "show:\"podcast 77\"", "person:ann",
     ]
     for text in queries {

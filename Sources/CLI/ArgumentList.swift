@@ -4,10 +4,10 @@ internal import PosixKit
 
 /// The words of a call after the command's name.
 package struct ArgumentList {
-  /// What has not been taken yet.
+  /// The words that have not been taken yet.
   package private(set) var words: [String]
 
-  /// What its command takes, to tell what may have been meant.
+  /// The flags of its command, to suggest one for a mistyped flag.
   private let flags: [String]
 
   package init(_ words: [String], flags: [String] = []) {

@@ -5,7 +5,7 @@ package protocol Command {
   static var summary: String { get }
   /// The lines of `podcastfs help NAME`: the form of the call, then what it does and its options.
   static var usage: String { get }
-  /// Whether it works on what a mount shows: on the demonstration's, where nothing else is mounted.
+  /// Whether it works on a mount: on the demonstration's, where nothing else is mounted.
   static var worksOnMounts: Bool { get }
   /// - Returns: the exit status, where it is not an error's.
   /// - Throws: `UsageError` (exit status 64) or any other error (exit status 1, one line on standard error).
@@ -29,7 +29,7 @@ package struct CommandFailure: Error, CustomStringConvertible {
   package var description: String
   package init(_ description: String) { self.description = description }
 
-  /// An error with what it is of before it, where it does not begin with that.
+  /// An error with its operand before it, unless it begins with that.
   init(of operand: String, _ error: any Error) {
     let words = "\(error)"
     self.init(words.hasPrefix(operand + ": ") ? words : "\(operand): \(words)")

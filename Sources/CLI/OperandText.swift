@@ -1,8 +1,7 @@
 internal import PodcastModel
 internal import PosixKit
 
-/// The words of the call as messages show them: what is taken for a file's name, too, may be an address with a
-/// password, or a whole document.
+/// The words of the call as messages show them: any word may be an address with a password, or a whole document.
 enum OperandText {
   /// Characters of a word that are shown.
   private static let limit = 200

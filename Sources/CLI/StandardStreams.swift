@@ -2,7 +2,7 @@ internal import Glibc
 internal import PodcastModel
 internal import PosixKit
 
-/// What the program prints.
+/// The program's output and messages.
 package enum StandardStreams {
   /// A line on standard output; a reader that has gone (EPIPE) ends the program as it ends any filter.
   /// - Parameter text: perhaps of several lines. Whatever a host has to do with it goes in as `PrintableText.line`:
@@ -12,14 +12,14 @@ package enum StandardStreams {
   }
 
   /// Text for people: a terminal gets it wrapped at words, a file or a pipe as it is.
-  /// - Parameter hanging: columns by which what follows a break begins further in than its line.
+  /// - Parameter hanging: columns by which the lines after a break are indented further.
   package static func tell(_ text: String, hanging: Int = 0, _ color: Style.Color? = nil) {
     let text = PrintableText.block(text)
     let shown = outputIsTerminal ? ColumnText.wrapped(text, Terminal.output.width, hanging: hanging) : text
     print(Style.output.colored(shown, color))
   }
 
-  /// What came of a command that did something: a line on standard output, nothing with `--quiet`.
+  /// The result of a command that changed something: a line on standard output, nothing with `--quiet`.
   package static func report(_ text: String) { if !quiet.withLock({ $0 }) { print(text) } }
 
   static func beQuiet() { quiet.withLock { $0 = true } }
@@ -36,9 +36,8 @@ package enum StandardStreams {
     write(shown + "\n", to: STDERR_FILENO)
   }
 
-  /// Text as it is, without a line's end: what is for files, and what is to move the cursor. What standard output
-  /// does not take is told once, nothing more is written to it then, and the program ends with status 1 (see
-  /// `isCut`).
+  /// Writes text as it is, without a line's end: for files, and to move the cursor. The first error of standard output is
+  /// reported; then nothing more is written to it, and the program ends with status 1 (see `isCut`).
   package static func write(_ text: String, to descriptor: Int32 = STDOUT_FILENO) {
     let isOutput = descriptor == STDOUT_FILENO
     if isOutput && isCut { return }
@@ -76,7 +75,7 @@ package enum StandardStreams {
   static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
   static var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
-  /// Whoever reads standard output has gone: the signal that other programs end by.
+  /// The reader of standard output has gone: ends this program by SIGPIPE, as other programs end.
   package static func endAsAFilterDoes() -> Never {
     signal(SIGPIPE, SIG_DFL)
     var set = sigset_t()
@@ -87,8 +86,8 @@ package enum StandardStreams {
     exit(1)
   }
 
-  /// Ends the program as soon as whoever reads standard output has gone, though nothing is written: for commands
-  /// that write when something changes.
+  /// Ends the program as soon as the reader of standard output has gone, also while nothing is written: for commands that
+  /// write when something changes.
   package static func endWhenUnread() {
     _ = PosixThread.attempt("unread", stackSize: 65_536) {
       // No event is asked for: POLLERR (a pipe) and POLLHUP (a terminal, a socket) come unasked.

@@ -23,7 +23,7 @@ int podcastfs_epoll_set(int epoll, int descriptor, uint32_t generation, uint32_t
   struct epoll_event event = {.events = events, .data.u64 = (uint64_t)generation << 32 | (uint32_t)descriptor};
   if (events == 0) return epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, NULL);
   int result = epoll_ctl(epoll, isNew ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, descriptor, &event);
-  // A number that was closed and given again while nobody looked.
+  // The descriptor was closed and its number reused since the last call.
   if (result != 0 && isNew && errno == EEXIST) result = epoll_ctl(epoll, EPOLL_CTL_MOD, descriptor, &event);
   if (result != 0 && !isNew && errno == ENOENT) result = epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event);
   return result;

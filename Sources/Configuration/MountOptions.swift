@@ -6,7 +6,7 @@ package struct MountOptions: Hashable, Sendable {
   /// among them.
   package var passedOn: [OptionList.Option] = []
 
-  /// Who seems to own what is shown; nil for who mounts (`uid`, `gid`).
+  /// The shown owner of files; nil for the user who mounts (`uid`, `gid`).
   package var shownUser: UInt32?
   package var shownGroup: UInt32?
   /// Permissions that are taken away from all (`umask`).
@@ -87,8 +87,8 @@ package struct MountOptions: Hashable, Sendable {
 
   private static let valued: Set<String> = ["fsname", "subtype", "max_read"]
 
-  /// For mount(8), systemd and file managers, who have had their use of it; and what would change nothing: podcastfs checks
-  /// permissions itself, keeps no times of access, has no symbolic links, and tells the kernel how long to keep what.
+  /// Options for mount(8), systemd and file managers, and options that would change nothing: podcastfs checks permissions
+  /// itself, keeps no times of access, has no symbolic links, and tells the kernel how long to keep what.
   private static func isForOthers(_ key: String) -> Bool {
     key.hasPrefix("x-") || key.hasPrefix("X-")
       || [

@@ -1,10 +1,9 @@
-/// An option: what it is called, what it takes, what holds without it, what it is for, and how its value is read.
+/// An option: its key, placeholder, default, explanation, and how its value is read.
 ///
-/// Everything that is said of options comes from these: settings, help, manual pages, completions and
-/// Documentation/Configuration.md.
+/// Settings, help, manual pages, completions and Documentation/Configuration.md are made from these.
 package struct Option<Target>: Sendable {
   package let help: OptionHelp
-  /// What the key alone means; nil where it needs a value.
+  /// The value of the key alone; nil where it needs a value.
   private let implied: String?
   private let read: @Sendable (inout Target, _ key: String, _ value: String) throws -> Void
 
@@ -31,9 +30,9 @@ package struct Option<Target>: Sendable {
 
 package struct OptionHelp: Hashable, Sendable {
   package let key: String
-  /// What it takes; nil for a flag.
+  /// The placeholder of its value; nil for a flag.
   package let placeholder: String?
-  /// What holds without it.
+  /// The default.
   package let usual: String?
   package let text: String
   package let place: Place
@@ -61,7 +60,7 @@ package struct OptionHelp: Hashable, Sendable {
   /// "country=CC", "allow_other".
   package var form: String { placeholder.map { "\(key)=\($0)" } ?? key }
 
-  /// What stands behind the explanation: " (us)", " (-o only)".
+  /// The end of the explanation: " (us)", " (-o only)".
   package var remark: String {
     let note: String? =
       switch place {

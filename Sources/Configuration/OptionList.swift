@@ -65,7 +65,7 @@ package struct OptionList: Sendable {
     return rest.popFirst() ?? UInt8(ascii: "\\")
   }
 
-  /// The list's text, with what needs it escaped.
+  /// The list's text, with backslashes and commas escaped.
   package static func text(_ options: [Option]) -> String {
     options.map { option in
       let whole = option.value.map { "\(option.key)=\($0)" } ?? option.key

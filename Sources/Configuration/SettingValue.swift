@@ -1,6 +1,6 @@
 internal import PosixKit
 
-/// Reads the values of options; each error names the key, the value and what would do.
+/// Reads the values of options. Each error names the key, the value and a correct form.
 enum SettingValue {
   static func number(_ key: String, _ text: String, _ range: ClosedRange<Int>) throws(SettingsError) -> Int {
     guard text.utf8.allSatisfy({ (48...57).contains($0) }), let number = Int(text), range.contains(number)

@@ -6,7 +6,7 @@ extension Settings {
   /// environment (`PODCASTFS_SEARCH_URL`), then the option lists, later ones over earlier ones.
   /// - Parameter options: the texts of all `-o`.
   /// - Returns: the settings, and the options that are for FUSE and mount(8).
-  /// - Throws: `SettingsError` for what is unknown or cannot be used, naming file and line.
+  /// - Throws: `SettingsError` for an unknown key or a wrong value, with file and line.
   package static func load(
     file: String, environment: [String: String], options: [String] = []
   ) throws(SettingsError) -> (settings: Settings, mount: MountOptions) {
@@ -37,7 +37,7 @@ extension Settings {
 
   private static func contents(_ file: String) throws(SettingsError) -> String? {
     do {
-      // A fifo in its place must hold nobody up; /dev/null is as good as an empty one.
+      // A fifo in its place must not block; /dev/null counts as an empty file.
       let opened = try FileDescriptor(opening: file, O_RDONLY | O_NONBLOCK | O_NOCTTY)
       let kind = try opened.status().st_mode & S_IFMT
       guard kind == S_IFREG || kind == S_IFCHR else {

@@ -4,7 +4,7 @@ package import PosixKit
 /// The program's version (Semantic Versioning), as `--version`, the user agent and the root's attribute say it.
 package let podcastfsVersion = "0.2.0"
 
-/// Every option, with its default: `Settings.options` has what they are called.
+/// Every option, with its default. `Settings.options` has their keys.
 package struct Settings: Hashable, Sendable {
   /// What the configuration file says of FUSE's and mount(8)'s options.
   package var mountOptions = MountOptions()
@@ -37,7 +37,7 @@ package struct Settings: Hashable, Sendable {
   // Catalogue
   /// Seconds between refreshes of a subscription; at least 900.
   package var refresh = 3600
-  /// What the catalogue's file may hold, in bytes, beyond what is followed, kept or cached.
+  /// The most bytes of the catalogue's file, beside followed, kept and cached podcasts.
   package var catalogueSize: Int64 = 2 << 30
 
   // The offline directory
@@ -50,14 +50,14 @@ package struct Settings: Hashable, Sendable {
 
   // Mount
   package var trigger = Trigger.open
-  /// Names of processes whose open starts nothing.
+  /// Names of processes whose opens start no download.
   package var noTrigger: [String] = Settings.knownIndexers
   package var sidecars: Set<Sidecar> = [.cover, .transcript]
   package var transcripts = FetchedTranscripts.none
   package var latest = 100
   /// `Latest/` shows no episode that is older, in days; 0 for no bound.
   package var latestDays = 60
-  /// So many episodes of the queue are downloaded before anybody opens them.
+  /// So many episodes of the queue are downloaded before a program opens them.
   package var queueAhead = 3
   /// Seconds before the end of an episode that count as its end: a position there marks it as played.
   package var playedMargin = 30
@@ -67,7 +67,7 @@ package struct Settings: Hashable, Sendable {
 
   // Network
   package var proxy: String?
-  /// The environment's `http_proxy` and the like: what holds where `proxy` is not set.
+  /// The environment's `http_proxy` and the like, which hold where `proxy` is not set.
   package var proxyVariables: [String: String] = [:]
   package var userAgent: String?
   /// A file with certificate authorities to trust in place of the system's.
@@ -94,7 +94,7 @@ package struct Settings: Hashable, Sendable {
   /// What starts a download.
   package enum Trigger: String, Sendable, CaseIterable { case open, read, never }
 
-  /// Whose transcripts are fetched though nobody has opened them.
+  /// The episodes whose transcripts are fetched though no program has opened them.
   package enum FetchedTranscripts: String, CaseIterable, Sendable {
     case none
     /// Those of downloaded episodes of subscriptions.

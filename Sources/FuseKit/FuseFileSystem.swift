@@ -25,7 +25,7 @@ package protocol FuseFileSystem: AnyObject, Sendable {
   func read(
     handle: UInt64, offset: Int64, count: Int, options: FuseReadOptions, caller: FuseCaller,
     reply: consuming FuseReply)
-  /// poll(2). The waiter, where there is one, is told when the answer may be another.
+  /// poll(2). The waiter, where there is one, is to be notified when the answer may have changed.
   func poll(handle: UInt64, waiter: FusePollWaiter?, reply: consuming FuseReply)
   func write(handle: UInt64, offset: Int64, bytes: UnsafeRawBufferPointer, reply: consuming FuseReply)
   func flush(handle: UInt64, reply: consuming FuseReply)

@@ -26,9 +26,9 @@ final class FuseHandler: Sendable {
     connection.pointee.max_read = 1 << 20
     connection.pointee.time_gran = 1_000_000_000
     want(UInt32(FUSE_CAP_READDIRPLUS) | UInt32(FUSE_CAP_PARALLEL_DIROPS) | UInt32(FUSE_CAP_ASYNC_READ))
-    // NFS and whoever else opens by handle: a node's number leads back to it.
+    // For NFS and other opens by handle: a node's number leads back to it.
     want(UInt32(FUSE_CAP_EXPLICIT_INVAL_DATA) | UInt32(FUSE_CAP_EXPORT_SUPPORT))
-    // The kernel reports no signal to whoever waits for an asynchronous direct read, not even SIGKILL.
+    // The kernel reports no signal, not even SIGKILL, to a program that waits in an asynchronous direct read.
     refuse(UInt32(FUSE_CAP_ASYNC_DIO))
     refuse(UInt32(FUSE_CAP_READDIRPLUS_AUTO) | UInt32(FUSE_CAP_AUTO_INVAL_DATA))
     refuse(UInt32(FUSE_CAP_SPLICE_READ) | UInt32(FUSE_CAP_SPLICE_WRITE) | UInt32(FUSE_CAP_SPLICE_MOVE))

@@ -1,7 +1,7 @@
 internal import CFuse3
 internal import PosixKit
 
-/// Somebody who waits in poll(2): told at most once, and let go of when nobody holds it.
+/// A program that waits in poll(2). It is woken at most once, and released with the last reference.
 ///
 /// libfuse takes a notification from any thread. The handle never changes, the flag under the lock lets one caller use
 /// it, and it is destroyed with the last reference: that makes it Sendable.

@@ -110,7 +110,7 @@ package final class FuseSession: @unchecked Sendable {
 
   // MARK: Handing over
 
-  /// The connection to the kernel: whoever holds it last keeps the mount alive.
+  /// The connection to the kernel. The mount lives until the last process has closed it.
   package var connection: Int32 { fuse_session_fd(session) }
 
   /// Waits for the kernel's greeting, which comes before everything else.
@@ -145,7 +145,7 @@ package final class FuseSession: @unchecked Sendable {
   /// Whether the kernel still has the mount; false after it was unmounted, or its connection aborted.
   package var isConnected: Bool { Self.isConnected(connection) }
 
-  /// The same of a connection that nobody serves yet.
+  /// The same of a connection that no session serves yet.
   package static func isConnected(_ connection: Int32) -> Bool {
     var entry = pollfd(fd: connection, events: 0, revents: 0)
     return poll(&entry, 1, 0) == 0
@@ -182,8 +182,8 @@ package final class FuseSession: @unchecked Sendable {
     }
   }
 
-  /// The kernel looks the name up again before it next uses it. It is not taken away from who has it: where it leads to the
-  /// same node as before, a working directory beneath it stays in its place (Linux 6.2; before, the name is forgotten).
+  /// The kernel looks the name up again before it next uses it. Where it leads to the same node as before, a working
+  /// directory beneath it stays in its place (Linux 6.2; an older kernel forgets the name).
   package func invalidate(name: String, in parent: UInt64) {
     let count = name.utf8.count
     PosixThread.whileWaitingForItself {

@@ -2,7 +2,7 @@ internal import CFuse3
 internal import Glibc
 internal import PosixKit
 
-/// A reply that is kept until what it waits for has come: whoever takes it first answers it.
+/// A reply that waits for something. The first caller of `take` answers it.
 ///
 /// The kernel reports the first signal that reaches the waiting thread as an INTERRUPT, but none where it reads pages
 /// (`watchSignals`). Where that signal ends the wait
@@ -29,7 +29,7 @@ package final class ParkedReply: Sendable {
   /// Seconds.
   private static let pause = 0.2
 
-  /// Who is parked, by the number that libfuse carries for us: an interrupt that comes too late finds nobody.
+  /// The parked replies, by the number that libfuse carries for us: a late interrupt finds none.
   private static let registry = Monitor(Registry())
   private struct Registry: ~Copyable {
     var next: UInt = 1
@@ -59,7 +59,7 @@ package final class ParkedReply: Sendable {
     if let refusal = Self.registry.withLock({ $0.refusal }) { take()?.fail(refusal) }
   }
 
-  /// Takes the reply, to answer it; nil where somebody else has.
+  /// Takes the reply, to answer it; nil where it was taken already.
   package func take() -> FuseReply? {
     let token = state.withLock { state in
       state.onInterrupt = nil

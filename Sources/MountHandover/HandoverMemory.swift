@@ -14,7 +14,7 @@ package final class HandoverMemory: Sendable {
   package enum Kind: UInt64, Sendable {
     case openFile = 1
     case openDirectory = 2
-    /// The thread that makes and removes names for those who watch.
+    /// The thread that makes inotify events (`InotifyEmitter`).
     case emitter = 3
     case movedNode = 4
   }
@@ -141,7 +141,7 @@ package final class HandoverMemory: Sendable {
       if let index = free.popLast() { return index }
       let count = recordCount
       guard count < Self.limit else { return nil }
-      // A multiple of the step: who was killed before the count was stored grows the file to the same size again.
+      // A multiple of the step: after a kill before the count was stored, the file grows to the same size again.
       let grown = Int64(Self.fileSize(count + Self.step))
       if count % Self.step == 0, (try? file.truncate(to: grown)) == nil { return nil }
       self[.recordCount] = UInt64(count + 1)

@@ -12,7 +12,7 @@ package final class Keeper: Sendable {
   /// The flag of a call that says that the connection and the memory are inherited.
   package static let flag = "--resume"
 
-  /// Beside podcastfs, or where installations put what nobody calls by name.
+  /// Beside podcastfs, or in libexec of an installation.
   package static var program: String? {
     ChildProcess.find("podcastfs-keep") ?? ChildProcess.find("../libexec/podcastfs/podcastfs-keep")
   }
@@ -32,7 +32,7 @@ package final class Keeper: Sendable {
   }
 
   /// Tells the keeper that this process serves; starts one where there is none of this version.
-  /// - Throws: `PosixError` where nobody keeps the mount.
+  /// - Throws: `PosixError` where no keeper holds the mount.
   package func begin() throws(PosixError) {
     let isOld = Self.isOfOtherVersion
     if send(isOld ? "E" : "B"), !isOld { return }

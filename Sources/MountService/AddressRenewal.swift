@@ -3,8 +3,7 @@ internal import PodcastModel
 internal import PosixKit
 internal import TransferClient
 
-/// Finds a fresh address for a download whose address has expired: signed addresses do, and the feed has the
-/// new one.
+/// Finds the new address of a download whose signed address has expired: the feed has it.
 struct AddressRenewal: Sendable {
   let catalog: Catalog
   let transfers: TransferClient
@@ -29,7 +28,7 @@ struct AddressRenewal: Sendable {
     if known != expired { return transfers.freshAddress(key, known) }
     let podcast = entry.podcast.id
     if isFruitless(podcast) { return transfers.freshAddress(key, nil) }
-    // Those who ask meanwhile share the request.
+    // Calls during a refresh share its request.
     catalog.refresh(podcast: podcast, cause: .forced) { _ in
       queue.async {
         let now = self.entry(key)?.enclosureAddress.forRequest

@@ -6,8 +6,8 @@ internal import PosixKit
 internal import TransferClient
 internal import TransferProtocol
 
-/// What happens when a download is complete or fails: a desktop notification, and for a complete one the user's command
-/// (`notify`, `on_complete`). On threads of its own, because either may take as long as it likes.
+/// Notifies the user when a download is complete or fails, and runs the user's command for a complete one (`notify`,
+/// `on_complete`). On threads of its own, because either may take any time.
 final class CompletionNotice: Sendable {
   private let settings: Settings
   private let mountPoint: String
@@ -42,7 +42,7 @@ final class CompletionNotice: Sendable {
       guard command != nil || notifies, claim(status) else { return }
       if let command {
         commands.async { [self] in
-          // What the command makes is the user's as he likes it, not as private as what is ours.
+          // The command's files get the user's own umask, not the private one of this process.
           let script = "umask \(String(UserMask.bits, radix: 8))\n\(command)"
           Self.run("on_complete", "/bin/sh", ["-c", script], environment(of: entry, status), log)
         }
@@ -72,7 +72,7 @@ final class CompletionNotice: Sendable {
     return found.wait(until: .after(2)) { $0 } ?? nil
   }
 
-  /// Hears of downloads that run or fail from now on.
+  /// Watches downloads that run or fail from now on.
   func watch(_ transfers: TransferClient) {
     let known = Monitor(transfers.allStatuses().reduce(into: [:]) { $0[$1.key] = $1.state })
     transfers.observe { [self] key in

@@ -43,7 +43,7 @@ final class DirectoryRenewal: Sendable {
     return made > now || made <= now - Int64(days) * 86_400
   }
 
-  /// By a process of its own, whose memory goes with it.
+  /// In a process of its own, so that its memory is freed at the end.
   private func fetch() {
     let address = settings.directoryURL.map { [$0] } ?? []
     do {

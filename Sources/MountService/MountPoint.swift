@@ -18,15 +18,15 @@ package enum MountPoint {
     return (home == "/" ? "" : home) + "/Podcasts"
   }
 
-  /// Makes the directory and what is missing above it, with the user's own permissions.
+  /// Makes the directory and its missing parents, with the user's own umask.
   package static func make(_ path: String) throws {
     let outcome = UserMask.holding { Result { try Directories.create(path, mode: 0o777) } }
     // A dead mount may be there, which is no directory to look at.
     if case .failure(let error) = outcome, !MountTable.isOurs(path) { throw error }
   }
 
-  /// Gives a directory that the automounter (autofs's or systemd's) has made for the mount to the user who mounts:
-  /// fusermount3 lets nobody mount on what he can't write to. Any other one must be the user's own.
+  /// Gives the user a directory that the automounter (autofs's or systemd's) has made for the mount: fusermount3 mounts only
+  /// where the user can write. Any other directory must be the user's own.
   package static func handOver(_ path: String, to account: Account) {
     guard let path = absolutePath(path), MountTable.mount(holding: path)?.type == "autofs" else { return }
     // Where that fails, mounting does, and says why.

@@ -1,8 +1,8 @@
 internal import Glibc
 internal import PosixKit
 
-/// Whether a mount answers, found out in a process of its own: a call that nobody answers can't be given up, and neither
-/// can the process that waits in it.
+/// Whether a mount answers. A process of its own finds out: a system call that gets no answer cannot be interrupted, nor can
+/// the process that waits in it be ended.
 package enum MountProbe {
   package enum Answer: Hashable, Sendable {
     case alive
@@ -35,7 +35,7 @@ package enum MountProbe {
     var entry = pollfd(fd: ending.rawValue, events: Int16(POLLIN), revents: 0)
     while poll(&entry, 1, deadline.pollTimeout) <= 0, deadline > .now {}
     guard let status = ChildProcess.reap(process) else {
-      // It ends when somebody answers, or takes the mount away: nobody waits for that.
+      // It ends when the mount answers or is unmounted. This process does not wait for that.
       kill(process, SIGKILL)
       return .silent
     }

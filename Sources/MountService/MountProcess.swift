@@ -44,7 +44,7 @@ package struct MountProcess {
     let catalog = try Catalog(
       places: request.places, settings: request.settings, http: http, feedReader: .program())
     try MountSource.begin(request, catalog)
-    // A daemon that runs may know what it has not stored yet.
+    // A running daemon may know states that it has not stored yet.
     transfers.waitUntilCurrent(until: .after(Self.daemonPatience))
     let fetcher = SidecarDownloads(http: http, settings: request.settings, log: request.log)
     let tree = PodcastTree(
@@ -108,7 +108,7 @@ package struct MountProcess {
     succession.keeper?.dismiss()
     session.end(until: .after(Self.patience))
     schedule.stop()
-    // A client that lives starts the daemon again, which would make a demonstration's folders anew.
+    // A client that is not stopped starts the daemon again, which would make a demonstration's folders again.
     rules.stop()
     renewal.stop()
     keepOrders.stop()
@@ -120,7 +120,7 @@ package struct MountProcess {
     return 0
   }
 
-  /// What the user has said of background downloads ends with the last of his mounts.
+  /// The user's steering of background downloads (`limit_rate`, `paused`) ends with the last of his mounts.
   /// - Parameter device: of this mount.
   private func endSteering(besides device: UInt64?) {
     let others = MountServer.all(places: request.places).filter { $0.device != device }
@@ -147,8 +147,8 @@ package struct MountProcess {
     return 0
   }
 
-  /// Takes the mount away, unless somebody has: where it was, another one may be by now, even with its number. One
-  /// whose connection was aborted is dead, but there.
+  /// Unmounts, unless it was unmounted: another mount may be there by now, even with the same device number. A mount whose
+  /// connection was aborted is dead, but still there.
   private func takeAway(_ connection: Int32, _ device: UInt64?) {
     guard let mount = MountTable.mount(on: request.mountPoint), mount.device == device,
       FuseSession.isConnected(connection) || MountPoint.isDead(request.mountPoint)
@@ -158,10 +158,10 @@ package struct MountProcess {
     }
   }
 
-  /// Seconds that a daemon which runs has to tell what it knows: it answers within a millisecond, unless it is stuck.
+  /// Seconds to wait for a running daemon's states: it answers within a millisecond, unless it is stuck.
   private static let daemonPatience = 0.1
 
-  /// Seconds that programs have at the end to close what they have open.
+  /// Seconds that programs have at the end to close their files.
   private static let patience = 1.0
 
   /// Seconds that a list which is being written has before the mount is handed over.

@@ -3,7 +3,7 @@ internal import Glibc
 internal import PodcastTree
 internal import PosixKit
 
-/// What is to be mounted where, checked: everything that can be wrong with the call is found here.
+/// A checked call of mount: every error of the call is found here.
 package struct MountRequest: Sendable {
   /// What to begin with: a search, a feed's address or an OPML file; nil for nothing.
   let source: String?
@@ -28,7 +28,7 @@ package struct MountRequest: Sendable {
       isResumed ? nil : source.flatMap { Self.emptySources.contains($0) ? nil : Self.absolute($0) }
   }
 
-  /// - Parameter isResumed: then a file that can't be used is left out: what is mounted is not to end with it.
+  /// - Parameter isResumed: then a file with an error is ignored, so that the mount goes on.
   private static func load(
     _ places: Places, _ options: [String], isResumed: Bool
   ) throws -> (settings: Settings, mount: MountOptions) {
@@ -65,10 +65,10 @@ package struct MountRequest: Sendable {
     try account.become()
   }
 
-  /// Sources that mean nothing: what a line of fstab(5) has where there is no device.
+  /// Sources that mean nothing, as lines of fstab(5) have them without a device.
   package static let emptySources: Set<String> = ["none", "podcastfs"]
 
-  /// Who owns what is shown.
+  /// The owner of the files that are shown.
   var owner: Owner {
     Owner(
       user: options.shownUser ?? geteuid(), group: options.shownGroup ?? getegid(), mounter: geteuid(),

@@ -79,7 +79,7 @@ package struct MountServer: Sendable {
     } == nil
   }
 
-  /// Asks again and again: nothing tells of a process that begins or ends.
+  /// Polls: no event tells that a process begins or ends.
   private static func wait<Value>(seconds: Double, for value: () -> Value?) -> Value? {
     let deadline = MonotonicTime.after(seconds)
     while true {

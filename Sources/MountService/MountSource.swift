@@ -6,7 +6,7 @@ internal import PosixKit
 enum MountSource {
   /// Sees to it before anything is mounted, so that it can be listed from the first moment on.
   /// - Throws: `MountFailure` for a file that is no list, and for an address that no feed is at: nothing is to be mounted.
-  ///   A network that is down fails nothing: the next mount, or whoever opens the directory, tries again.
+  ///   A network that is down is no failure: the next mount, or the next open of the directory, tries again.
   static func begin(_ request: MountRequest, _ catalog: Catalog) throws {
     guard let source = request.source else { return }
     let isAddress = source.hasPrefix("http://") || source.hasPrefix("https://")

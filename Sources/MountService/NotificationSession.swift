@@ -4,8 +4,8 @@ internal import PosixKit
 internal import TransferProtocol
 internal import WebValues
 
-/// What is shown, on the session's bus. It belongs to its loop's thread, which makes it Sendable, and ends with the last
-/// notification that has buttons.
+/// The notifications that are shown, on the session's bus. It belongs to its loop's thread, which makes it Sendable, and
+/// ends with the last notification that has buttons.
 final class NotificationSession: @unchecked Sendable {
   let loop: EventLoop
   private let folder: String
@@ -37,7 +37,7 @@ final class NotificationSession: @unchecked Sendable {
   private static let (quiet, longest, patience, step) = (2.0, 15.0, 5.0, 2.0)
 
   /// - Parameters:
-  ///   - folder: what the notification of a failure shows.
+  ///   - folder: the folder that "Show" opens for a failure.
   ///   - retire: called when nothing is shown any more: nothing is done after that.
   init(
     _ loop: EventLoop, folder: String, log: LogFile, retire: @escaping (NotificationSession) -> Void
@@ -67,7 +67,7 @@ final class NotificationSession: @unchecked Sendable {
     let wasRunning = isRunning
     switch status.state {
     case .downloading: batch[status.key] = status
-    // Waiting for the others, not for a network or room.
+    // It waits for a slot, not for a network or room.
     case .queued: batch[status.key] = status.error == nil ? status : nil
     case .cached: if batch[status.key] != nil { batch[status.key] = status }
     case .paused, .failed, .remote: batch[status.key] = nil
@@ -126,7 +126,7 @@ final class NotificationSession: @unchecked Sendable {
   }
 
   private func showEnded() {
-    // What is complete waits for the others: it takes the place of their progress.
+    // Complete downloads wait for the rest of the batch: their notification replaces the progress.
     let due = events.filter { !isRunning || $0.error != nil }
     events.removeAll { !isRunning || $0.error != nil }
     let (complete, failed) = (due.filter { $0.error == nil }, due.filter { $0.error != nil })

@@ -11,7 +11,7 @@ struct Succession: Sendable {
   let keeper: Keeper?
   let log: LogFile
 
-  /// To be called when requests are served, before anybody relies on the mount.
+  /// To be called when requests are served, before programs use the mount.
   func begin(device: UInt64, places: UInt64) {
     do { try keeper?.begin() } catch { log.write("nobody keeps the mount on \(mountPoint): \(error)") }
     memory[.device] = device
@@ -22,7 +22,7 @@ struct Succession: Sendable {
   /// Makes way for the next process, if there can be one: then this does not return.
   /// - Parameters:
   ///   - sender: the process that asks: where it is a podcastfs, its program serves from now on.
-  ///   - prepare: keeps what the next process is to find; requests are served meanwhile.
+  ///   - prepare: waits for programs that write; requests are served meanwhile.
   func handOver(askedBy sender: Int32, _ prepare: () -> Void) {
     guard let keeper else { return }
     let asking = Directories.linkTarget("/proc/\(sender)/exe")

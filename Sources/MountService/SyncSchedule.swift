@@ -99,7 +99,7 @@ final class SyncSchedule: Sendable {
     }
   }
 
-  /// As the file is now: what the server has refused may have been corrected.
+  /// Read again each time: the user may have corrected refused credentials.
   private var currentSettings: SyncSettings? {
     let file = request.places.configurationFile
     guard let loaded = try? Settings.load(file: file, environment: [:]) else { return request.settings.sync }

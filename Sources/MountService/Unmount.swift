@@ -1,7 +1,7 @@
 internal import Glibc
 internal import PosixKit
 
-/// Takes a mount away: by the kernel as root, by fusermount3 as anybody else.
+/// Unmounts: by umount2(2) as root, by fusermount3 as any other user.
 package enum Unmount {
   /// - Throws: `MountFailure` with the reason, EBUSY among them.
   package static func now(_ path: String) throws { try run(path, lazily: false) }

@@ -38,19 +38,16 @@ final class HandleTable: Sendable {
       return [number, node.rawValue, caller, flags, request]
     }
   }
-  private enum File {
-    case open(any OpenFile, writes: Bool)
+  private enum Entry {
+    case file(any OpenFile, writes: Bool)
+    case directory(OpenDirectory)
     /// A process before had it open. It is opened again when it is next asked for.
-    case inherited(Opening)
-  }
-  private enum Directory {
-    case open(OpenDirectory)
-    case inherited(NodeID)
+    case inheritedFile(Opening)
+    case inheritedDirectory(NodeID)
   }
   private struct State {
     var next: UInt64 = 1
-    var files: [UInt64: File] = [:]
-    var directories: [UInt64: Directory] = [:]
+    var entries: [UInt64: Entry] = [:]
     /// Where each is in the mount's memory.
     var records: [UInt64: Int] = [:]
     /// What was inherited, by the numbers of the requests that opened it.
@@ -59,7 +56,7 @@ final class HandleTable: Sendable {
   private let state: Monitor<State>
   private let memory: HandoverMemory?
 
-  /// - Parameter records: what a process before has left in the memory.
+  /// - Parameter records: those of the process before.
   init(memory: HandoverMemory?, _ records: [HandoverMemory.Record]) {
     self.memory = memory
     var state = State()
@@ -68,10 +65,10 @@ final class HandleTable: Sendable {
       switch record.kind {
       case .openFile:
         let opening = Opening(record)
-        state.files[number] = .inherited(opening)
+        state.entries[number] = .inheritedFile(opening)
         state.requests[opening.request] = number
       case .openDirectory:
-        state.directories[number] = .inherited(NodeID(rawValue: record.values[1]))
+        state.entries[number] = .inheritedDirectory(NodeID(rawValue: record.values[1]))
         state.requests[record.values[2]] = number
       default: continue
       }
@@ -83,108 +80,103 @@ final class HandleTable: Sendable {
 
   /// - Returns: its number.
   func add(_ file: any OpenFile, _ opening: Opening) -> UInt64 {
-    let generation = file.generation
-    return state.withLock { state in
-      let number = takeNumber(&state)
-      state.files[number] = .open(file, writes: opening.writes)
-      state.records[number] = memory?.add(.openFile, opening.values(number, generation))
-      return number
+    let number = takeNumber()
+    put(
+      .file(file, writes: opening.writes), number,
+      memory?.add(.openFile, opening.values(number, file.generation)))
+    return number
+  }
+
+  func add(_ directory: OpenDirectory, request: UInt64) -> UInt64 {
+    let number = takeNumber()
+    let values = [number, directory.node.rawValue, request]
+    put(.directory(directory), number, memory?.add(.openDirectory, values))
+    return number
+  }
+
+  private func put(_ entry: Entry, _ number: UInt64, _ record: Int?) {
+    state.withLock { state in
+      state.entries[number] = entry
+      state.records[number] = record
     }
   }
 
   /// A number that nothing has.
-  func takeNumber() -> UInt64 { state.withLock { takeNumber(&$0) } }
-
-  func add(_ directory: OpenDirectory, request: UInt64) -> UInt64 {
+  func takeNumber() -> UInt64 {
     state.withLock { state in
-      let number = takeNumber(&state)
-      state.directories[number] = .open(directory)
-      state.records[number] = memory?.add(.openDirectory, [number, directory.node.rawValue, request])
-      return number
-    }
-  }
-
-  private func takeNumber(_ state: inout State) -> UInt64 {
-    defer {
       state.next += 1
       memory?[.nextHandle] = state.next
+      return state.next - 1
     }
-    return state.next
   }
 
+  private subscript(handle: UInt64) -> Entry? { state.withLock { $0.entries[handle] } }
+
   func file(_ handle: UInt64) -> (any OpenFile)? {
-    state.withLock { if case .open(let file, _)? = $0.files[handle] { file } else { nil } }
+    if case .file(let file, _)? = self[handle] { file } else { nil }
   }
 
   func directory(_ handle: UInt64) -> OpenDirectory? {
-    state.withLock { if case .open(let directory)? = $0.directories[handle] { directory } else { nil } }
+    if case .directory(let directory)? = self[handle] { directory } else { nil }
   }
 
-  /// - Returns: what was open, to be closed.
-  func removeFile(_ handle: UInt64) -> (any OpenFile)? {
-    let (file, record) = state.withLockNotifying { state in
-      (state.files.removeValue(forKey: handle), state.records.removeValue(forKey: handle))
+  /// - Returns: the open file, to be closed; nil for a directory.
+  @discardableResult
+  func remove(_ handle: UInt64) -> (any OpenFile)? {
+    let (entry, record) = state.withLockNotifying { state in
+      (state.entries.removeValue(forKey: handle), state.records.removeValue(forKey: handle))
     }
     if let record { memory?.remove(record) }
-    if case .open(let file, _)? = file { return file }
+    if case .file(let file, _)? = entry { return file }
     return nil
-  }
-
-  func removeDirectory(_ handle: UInt64) {
-    let record = state.withLock { state in
-      state.directories[handle] = nil
-      return state.records.removeValue(forKey: handle)
-    }
-    if let record { memory?.remove(record) }
   }
 
   /// Waits until nothing is being written.
   func waitForWriters(until deadline: MonotonicTime) {
     _ = state.wait(until: deadline) { state in
-      state.files.values.contains { if case .open(_, writes: true) = $0 { true } else { false } } ? nil : true
+      state.entries.values.contains { if case .file(_, writes: true) = $0 { true } else { false } }
+        ? nil : true
     }
   }
 
-  var count: Int { state.withLock { $0.files.count + $0.directories.count } }
+  var count: Int { state.withLock { $0.entries.count } }
 
   // MARK: What a process before had open
 
   /// How a file was opened that has not been opened again.
   func inheritedFile(_ handle: UInt64) -> Opening? {
-    state.withLock { if case .inherited(let opening)? = $0.files[handle] { opening } else { nil } }
+    if case .inheritedFile(let opening)? = self[handle] { opening } else { nil }
   }
 
   func inheritedDirectory(_ handle: UInt64) -> NodeID? {
-    state.withLock { if case .inherited(let node)? = $0.directories[handle] { node } else { nil } }
+    if case .inheritedDirectory(let node)? = self[handle] { node } else { nil }
   }
 
   var inheritedFiles: [UInt64] {
     state.withLock { state in
-      state.files.filter { if case .inherited = $0.value { true } else { false } }.keys.sorted()
+      state.entries.filter { if case .inheritedFile = $0.value { true } else { false } }.keys.sorted()
     }
   }
 
   /// It has been opened again.
-  /// - Returns: false where it has been closed meanwhile, or somebody else was first.
+  /// - Returns: false where it was closed meanwhile, or another request has opened it first.
   func restore(_ handle: UInt64, _ file: any OpenFile) -> Bool {
     state.withLock { state in
-      guard case .inherited(let opening)? = state.files[handle] else { return false }
-      state.files[handle] = .open(file, writes: opening.writes)
+      guard case .inheritedFile(let opening)? = state.entries[handle] else { return false }
+      state.entries[handle] = .file(file, writes: opening.writes)
       return true
     }
   }
 
   func restore(_ handle: UInt64, _ directory: OpenDirectory) {
     state.withLock { state in
-      if case .inherited? = state.directories[handle] { state.directories[handle] = .open(directory) }
+      if case .inheritedDirectory? = state.entries[handle] { state.entries[handle] = .directory(directory) }
     }
   }
 
   /// Closes what the previous process opened for a request: the kernel sends the request again, because that answer
   /// never reached the caller. This process may have opened the file again by now.
   func forgetAnswer(to request: UInt64) {
-    guard let handle = state.withLock({ $0.requests.removeValue(forKey: request) }) else { return }
-    removeFile(handle)?.close()
-    removeDirectory(handle)
+    if let handle = state.withLock({ $0.requests.removeValue(forKey: request) }) { remove(handle)?.close() }
   }
 }

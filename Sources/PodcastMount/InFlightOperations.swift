@@ -3,8 +3,8 @@ internal import PosixKit
 
 /// The kernel's requests that have not been answered yet and for which it holds folders locked.
 ///
-/// What waits for such a folder's lock waits for the request's answer. Names that the kernel makes or removes itself need
-/// no notification: it knows them, and tells those who watch.
+/// A call that waits for such a folder's lock waits for the request's answer. Names that the kernel makes or removes itself
+/// need no notification: the kernel knows them, and tells watchers.
 final class InFlightOperations: Sendable {
   /// A name that appears or vanishes when the operation succeeds.
   struct Name: Hashable, Sendable {

@@ -4,19 +4,19 @@ internal import MountHandover
 internal import PodcastTree
 internal import PosixKit
 
-/// Lets those who watch a folder (inotify: file managers, Samba) hear of what appears in it, disappears from it and
-/// becomes complete.
+/// Makes inotify events for programs that watch a folder (file managers, Samba): a name appears, disappears, or a download
+/// changes its state.
 ///
-/// inotify hears only of what is done through the kernel; a notification to the kernel makes no event. So this process
-/// makes the name itself, through its own mount: `open` with O_CREAT and O_EXCL, or `mkdir`. The lookup of that is
-/// answered with "no such file", and the creation with what is there already; watchers get IN_CREATE. In the same way
-/// `unlink` and `rmdir` of what has gone give IN_DELETE, and `utimensat` IN_ATTRIB for another state. None of these does
-/// anything. From any other thread than this one's they mean what they always do.
+/// inotify reports only system calls; a FUSE notification makes no event. So this process makes the name itself, through
+/// its own mount: `open` with O_CREAT and O_EXCL, or `mkdir`. The mount answers the lookup with "no such file", and the
+/// creation with the existing node; watchers get IN_CREATE. In the same way `unlink` and `rmdir` of a vanished name give
+/// IN_DELETE, and `utimensat` gives IN_ATTRIB for another state. None of these calls changes anything. From every other
+/// thread the same calls mean what they always do.
 ///
-/// Only for folders that somebody watches, in batches. What comes and goes within a batch, the order across folders and
+/// Only for folders that a program watches, in batches. What comes and goes within a batch, the order across folders and
 /// the moments around a process's death are not promised.
 final class InotifyEmitter: Sendable {
-  /// A name that those who watch are to hear of.
+  /// A name that watchers are to hear of.
   struct Entry: Sendable {
     var name: Difference.Name
     /// The kernel's number of the node that the name leads, or has led, to.
@@ -80,7 +80,7 @@ final class InotifyEmitter: Sendable {
     state.withLock { $0.device = device }
   }
 
-  /// Has the folders read that somebody has watched since before this process began: nobody may look them up again.
+  /// Reads the folders that programs watched before this process began: no program may look them up again.
   func resume() {
     guard let device = state.withLock({ $0.device }) else { return }
     for inode in Watches.find(on: device).inodes { tree.prepare(numbers.node(inode)) }
@@ -145,7 +145,7 @@ final class InotifyEmitter: Sendable {
         continue
       }
       let names = take(folder)
-      // Who watches a folder hears of its end, whoever watches the one that it is in.
+      // The watchers of a folder hear of its end, also where no program watches the folder above it.
       let isWatched = isWatched(folder, numbers.number(folder), watched)
       let told = isWatched ? names : names.filter { ends($0, watched) }
       // A folder that has another name leaves the old one first.
@@ -183,14 +183,14 @@ final class InotifyEmitter: Sendable {
 
   // MARK: Making it known
 
-  /// Does to a name what it is to be heard of. Somebody who looked at it just when it changed may have left it in the
-  /// kernel's cache as it is now, and the call would end there: then the kernel forgets it, and the call is made again.
+  /// Makes the system call for a name. A program that looked the name up after the change may have put it into the kernel's
+  /// cache, so that the call fails there. Then the kernel forgets the name, and the call is made again.
   private func perform(_ entry: Entry, in parent: String) {
     let name = entry.name
     var entry = entry
     let canBeRenamed = name.node.kind == .subscription || name.node.kind == .search
     if canBeRenamed, name.event == .vanished, tree.path(of: name.node) != nil {
-      // It has another name by now: rmdir(2) of its own node would end it for those who are in it.
+      // The folder has another name by now: rmdir(2) of its node would end it for the programs that work in it.
       entry.number |= Self.standIn
       kernel.forget(name.name, in: numbers.number(name.directory))
     }

@@ -2,7 +2,7 @@ internal import FuseKit
 internal import PodcastTree
 internal import PosixKit
 
-/// What the kernel keeps of the tree, and how it is told to forget it.
+/// What the kernel caches of the tree, and the notifications that make it forget.
 ///
 /// Entries, attributes and listings live `NodeAttributes.lifetime` seconds in the kernel. So what a refresh or another
 /// mount changes is seen in time without any notification. What the mount's own verbs change is seen at the next call:

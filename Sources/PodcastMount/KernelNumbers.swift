@@ -2,11 +2,11 @@ internal import MountHandover
 internal import PodcastTree
 internal import PosixKit
 
-/// The numbers that the kernel has for nodes: a node's own, but for directories that rename(2) has made another.
+/// The kernel's numbers of nodes. They are the nodes' own, except for directories that rename(2) has turned into others.
 ///
-/// The kernel moves a directory with its number: a search's result that was moved to the subscriptions goes on under
-/// the result's, also for who works in it. Each number stands for one directory only: where the result comes back in
-/// its search, the subscription gets its own number.
+/// rename(2) keeps a directory's number in the kernel: a search's result that was moved to the subscriptions keeps the
+/// number of the result, also for programs that work in it. A number stands for one directory only: when the result comes
+/// back in its search, the subscription gets its own number.
 final class KernelNumbers: Sendable {
   private struct State {
     var inward: [NodeID: NodeID] = [:]
@@ -34,14 +34,15 @@ final class KernelNumbers: Sendable {
 
   /// From now on the kernel's number of `node` stands for `other`.
   func move(_ node: NodeID, to other: NodeID) {
-    state.withLock { state in
+    let known = state.withLock { state in
       state.inward[node] = other
       state.outward[other] = node
-      if let record = state.records[node] {
-        memory?.set(record, 1, to: other.rawValue)
-      } else {
-        state.records[node] = memory?.add(.movedNode, [node.rawValue, other.rawValue])
-      }
+      return state.records[node]
+    }
+    if let known {
+      memory?.set(known, 1, to: other.rawValue)
+    } else if let record = memory?.add(.movedNode, [node.rawValue, other.rawValue]) {
+      state.withLock { $0.records[node] = record }
     }
   }
 

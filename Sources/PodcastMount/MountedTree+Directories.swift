@@ -19,7 +19,7 @@ extension MountedTree {
         // It has changed since it was looked up.
         if !directory.isCurrent { self.kernel.forgetListing(of: node) }
       }
-      if !reply.opened(options) { self.handles.removeDirectory(handle) }
+      if !reply.opened(options) { self.handles.remove(handle) }
     }
   }
 
@@ -84,7 +84,7 @@ extension MountedTree {
   }
 
   package func releaseDirectory(handle: UInt64, reply: consuming FuseReply) {
-    handles.removeDirectory(handle)
+    handles.remove(handle)
     reply.succeed()
   }
 }

@@ -22,7 +22,7 @@ extension MountedTree {
       options.isStream = file.isStream
       options.skipsFlush = !writes
       if file.changesAttributes { self.kernel.forgetAttributes(of: node) }
-      if !reply.opened(options) { self.handles.removeFile(handle)?.close() }
+      if !reply.opened(options) { self.handles.remove(handle)?.close() }
     }
   }
 
@@ -75,7 +75,7 @@ extension MountedTree {
       switch takesParts ? file.readPart(at: offset, into: buffer) : file.read(at: offset, into: buffer) {
       case .success(let count): reply.data(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
       case .failure(let errno): reply.fail(errno)
-      // Gone between the word that it is here and now: dropped, or its folder deleted. Who asks again hears so.
+      // Dropped since the bytes were reported, or the cache was deleted. Another wait learns which.
       case nil where tries > 0:
         self.park(reply, file, offset, count, options, takesParts: takesParts, tries: tries - 1)
       case nil: reply.fail(.ESTALE)
@@ -104,7 +104,7 @@ extension MountedTree {
   }
 
   package func release(handle: UInt64, reply: consuming FuseReply) {
-    handles.removeFile(handle)?.close()
+    handles.remove(handle)?.close()
     reply.succeed()
   }
 

@@ -2,16 +2,16 @@ internal import FuseKit
 internal import PodcastTree
 internal import PosixKit
 
-/// Taking a mount over from a process that has gone: what the kernel and programs believe of it goes on to hold.
+/// Takes a mount over from a process that has gone: the kernel's handles and numbers stay valid.
 extension MountedTree {
-  /// Opens again what the process before had open, once requests are served: its readers count as readers also while they
-  /// pause. What the kernel keeps of before lives for a moment only.
+  /// Opens the files again that the process before had open, once requests are served: their readers count as readers
+  /// though they may not read now. The kernel's caches expire within a second.
   package func resume() {
     for handle in handles.inheritedFiles { reopen(handle) { _ in } }
     emitter.resume()
   }
 
-  /// Before another process takes over: what is being written, and would be lost, has this time to be closed, in seconds.
+  /// Before another process takes over: gives programs so many seconds to close files that they write.
   package func waitForWriters(_ patience: Double) { handles.waitForWriters(until: .after(patience)) }
 
   /// Opens again what a process before had open, then asks `again`.
@@ -20,7 +20,7 @@ extension MountedTree {
     _ again: @escaping @Sendable (consuming FuseReply) -> Void
   ) {
     if handles.inheritedFile(handle) == nil {
-      // Somebody else may have opened it again just now.
+      // Another request may have opened it again just now.
       return handles.file(handle) == nil ? reply.fail(.EBADF) : again(reply)
     }
     let answer = Answer<Void>.pending { completion in

@@ -67,8 +67,8 @@ extension MountedTree {
     }
   }
 
-  /// A verb's answer, with the verb in the table of what is under way; a success ends when the kernel has been told what
-  /// the verb has changed.
+  /// A verb's answer, with the verb in the table of requests under way. A success ends when the verb's notifications have
+  /// been sent to the kernel.
   func verb<Value: Sendable>(
     _ operation: InFlightOperations.Operation, _ answer: Answer<Value>
   ) -> Answer<Value> {
@@ -109,7 +109,7 @@ extension MountedTree {
       var options = FuseOpenOptions(handle: handle)
       options.isDirect = true
       let isTaken = reply.created(self.entry(created.attributes), options)
-      if !isTaken { self.handles.removeFile(handle)?.close() }
+      if !isTaken { self.handles.remove(handle)?.close() }
     }
   }
 }

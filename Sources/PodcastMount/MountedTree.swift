@@ -15,8 +15,8 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
 
   /// - Parameters:
   ///   - mountPoint: where it will be seen.
-  ///   - isShared: whether other users may look into it, whose watches this process can't see.
-  ///   - memory: what the next process needs to know, and what the one before has left.
+  ///   - isShared: whether other users may look into it. This process cannot see their watches.
+  ///   - memory: records for the next process, and those of the one before.
   package init(_ tree: PodcastTree, at mountPoint: String, isShared: Bool, memory: HandoverMemory? = nil) {
     self.tree = tree
     let records = memory?.records ?? []
@@ -36,7 +36,7 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
     emitter.begin(device: device, connection: session.connection)
   }
 
-  /// Before the mount goes: the kernel hears of nothing from here on.
+  /// Before the mount ends: no more notifications to the kernel.
   package func detach() {
     emitter.stop()
     kernel.attach(nil)
@@ -81,7 +81,7 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
   package var gauges: [Gauge] {
     [
       Gauge("handles", handles.count),
-      // One is that of whoever asks.
+      // The request for these counts is one.
       Gauge("parked replies", ParkedReply.count, limit: 1),
       Gauge("unannounced names", emitter.count), Gauge("held folders", inFlight.count),
       Gauge("moved directories", numbers.count, limit: 1000),

@@ -1,10 +1,10 @@
 internal import Glibc
 internal import PosixKit
 
-/// Which directories of a mount somebody watches by inotify(7), as proc(5) tells of the programs' descriptors.
+/// The directories of a mount that programs watch by inotify(7), as proc(5) shows them.
 enum Watches {
   struct Found {
-    /// By the inode's number: what stat(2) shows, or the kernel's own for the node where it has not asked since.
+    /// Inode numbers: those of stat(2), or the kernel's own number of a node whose attributes it has not read.
     var inodes: Set<UInt64> = []
     /// Whether there are programs whose descriptors this process may not see.
     var isPartial = false

@@ -13,7 +13,8 @@ extension PodcastTree {
     if name == "." { return attributes(of: parent) }
     if name == ".." { return self.parent(of: parent).then { self.attributes(of: $0) } }
     if name.utf8.count > 255 { return .failure(.ENAMETOOLONG) }
-    return find(name, in: parent, for: caller).then { target in
+    guard let folder = folder(parent) else { return .failure(node(parent) == nil ? .ENOENT : .ENOTDIR) }
+    return folder.lookup(name, for: caller).then { target in
       if parent == .root || parent == .search { self.prepare(target.identity) }
       // Its size is computed when it is asked for.
       if target.identity == .subscriptionList { return self.attributes(of: .subscriptionList) }
@@ -32,11 +33,6 @@ extension PodcastTree {
       try? folder(node)?.load()
       _ = state.withLock { $0.listing(of: node) }
     }
-  }
-
-  private func find(_ name: String, in parent: NodeID, for caller: Caller) -> Answer<Target> {
-    guard let folder = folder(parent) else { return .failure(node(parent) == nil ? .ENOENT : .ENOTDIR) }
-    return folder.lookup(name, for: caller)
   }
 
   /// The directory that a node is in.
@@ -76,32 +72,28 @@ extension PodcastTree {
   package func makeDirectory(
     _ name: String, in parent: NodeID, for caller: Caller
   ) -> Answer<NodeAttributes> {
-    guard owner.admits(caller) else { return .failure(.EACCES) }
-    guard let folder = folder(parent) else { return .failure(.ENOTDIR) }
-    return folder.makeDirectory(name)
+    verb(in: parent, caller) { $0.makeDirectory(name) }
   }
 
   package func create(
     _ name: String, in parent: NodeID, for caller: Caller
   ) -> Answer<(attributes: NodeAttributes, file: any OpenFile)> {
-    guard owner.admits(caller) else { return .failure(.EACCES) }
-    guard let folder = folder(parent) else { return .failure(.ENOTDIR) }
-    return folder.create(name)
+    verb(in: parent, caller) { $0.create(name) }
   }
 
   package func remove(_ name: String, in parent: NodeID, for caller: Caller) -> Answer<Void> {
-    guard owner.admits(caller) else { return .failure(.EACCES) }
-    return find(name, in: parent, for: caller).then { target in
-      if target.isDirectory { return .failure(.EISDIR) }
-      return self.folder(parent)?.remove(name, target) ?? .failure(.ENOTDIR)
+    verb(in: parent, caller) { folder in
+      folder.lookup(name, for: caller).then { target in
+        target.isDirectory ? .failure(.EISDIR) : folder.remove(name, target)
+      }
     }
   }
 
   package func removeDirectory(_ name: String, in parent: NodeID, for caller: Caller) -> Answer<Void> {
-    guard owner.admits(caller) else { return .failure(.EACCES) }
-    return find(name, in: parent, for: caller).then { target in
-      guard target.isDirectory else { return .failure(.ENOTDIR) }
-      return self.folder(parent)?.removeDirectory(name, target) ?? .failure(.ENOTDIR)
+    verb(in: parent, caller) { folder in
+      folder.lookup(name, for: caller).then { target in
+        target.isDirectory ? folder.removeDirectory(name, target) : .failure(.ENOTDIR)
+      }
     }
   }
 
@@ -110,18 +102,25 @@ extension PodcastTree {
     _ name: String, in parent: NodeID, to newName: String, in newParent: NodeID, flags: UInt32,
     for caller: Caller
   ) -> Answer<Void> {
-    guard owner.admits(caller) else { return .failure(.EACCES) }
-    let exchange: UInt32 = 2
-    if flags & exchange != 0 { return .failure(.EINVAL) }
-    if parent == newParent && name == newName { return .value(()) }
-    return find(name, in: parent, for: caller).then { target in
-      if case .episode(let episode) = target {
-        return self.move(episode, name, in: parent, to: newName, in: newParent, for: caller)
+    verb(in: parent, caller) { folder in
+      let exchange: UInt32 = 2
+      if flags & exchange != 0 { return .failure(.EINVAL) }
+      if parent == newParent && name == newName { return .value(()) }
+      return folder.lookup(name, for: caller).then { target in
+        if case .episode(let episode) = target {
+          return self.move(episode, name, in: parent, to: newName, in: newParent, for: caller)
+        }
+        let isMovable = target.isDirectory || target.identity.kind == .upload
+        return isMovable ? folder.move(name, target, to: newName, in: newParent) : .failure(.EPERM)
       }
-      let isMovable = target.isDirectory || target.identity.kind == .upload
-      guard isMovable else { return .failure(.EPERM) }
-      return self.folder(parent)?.move(name, target, to: newName, in: newParent) ?? .failure(.EPERM)
     }
+  }
+
+  private func verb<Value>(
+    in parent: NodeID, _ caller: Caller, _ body: (any FolderNode) -> Answer<Value>
+  ) -> Answer<Value> {
+    guard owner.admits(caller) else { return .failure(.EACCES) }
+    return folder(parent).map(body) ?? .failure(node(parent) == nil ? .ENOENT : .ENOTDIR)
   }
 
   /// chmod, chown, utimes, truncate.
@@ -187,7 +186,7 @@ extension PodcastTree {
     guard let text = String(validating: value, as: UTF8.self) else { return .failure(.EINVAL) }
     if isTags { return found.set(name, to: text, for: caller) }
     let key = String(name.dropFirst(AttributeList.prefix.count))
-    // All others that can be set are always there.
+    // All other settable attributes always exist.
     if flags & 1 != 0 && Self.valueOfNone(key) == nil { return .failure(.EEXIST) }
     return found.set(key, to: text, for: caller)
   }

@@ -24,13 +24,12 @@ extension PodcastTree {
 
   /// `.podcastfs/metrics`, as OpenMetrics.
   func metricsText() -> [UInt8] {
-    let (cached, counts) = state.withLock { ($0.cachedBytes, $0.stateCounts) }
+    let states = TransferState.allCases.filter { $0 != .remote }
+    let (cached, counts) = state.withLock { state in (state.cachedBytes, states.map(state.count)) }
     var build = MetricFamily("podcastfs_build", .info, "The version of the program.")
     build.add(1.0, ["version": podcastfsVersion])
     var downloads = MetricFamily("podcastfs_downloads", .gauge, "Episodes by the state of their download.")
-    for state in TransferState.allCases where state != .remote {
-      downloads.add(Int64(counts[state] ?? 0), ["state": state.name])
-    }
+    for (state, count) in zip(states, counts) { downloads.add(Int64(count), ["state": state.name]) }
     var bytes = MetricFamily(
       "podcastfs_cache_bytes", .gauge, unit: "bytes", "Bytes of episodes in the cache.")
     bytes.add(cached)

@@ -17,10 +17,10 @@ package final class PodcastTree: Sendable {
   let fetcher: any SidecarFetcher
   let sidecars: SidecarStore
   let ownTranscripts: OwnTranscripts
-  /// Fills the index of what was said. Others have more of a processor than this.
+  /// Fills the index of transcripts, at a low priority.
   let transcriptThread = WorkQueue(name: "transcripts", courtesy: 10)
   let transcriptsToFetch = Monitor(TranscriptsToFetch())
-  /// Those of subscriptions that are fetched though nobody has opened them.
+  /// Covers of subscriptions that are being fetched though no program has opened them.
   let coversOnTheirWay = Monitor<Set<SidecarKey>>([])
   let settings: Settings
   let places: Places
@@ -94,7 +94,7 @@ package final class PodcastTree: Sendable {
     completed.withLock { $0 = Callback { handler($0.0, $0.1) } }
   }
 
-  /// The kernel moves a node to the name of what it has become.
+  /// The kernel keeps a node's number for the node that it becomes.
   func moved(_ node: NodeID, to other: NodeID) {
     observer.withLock { $0.kernel }?.moved(node, to: other)
   }
@@ -137,7 +137,7 @@ package protocol ViewObserver: AnyObject, Sendable {
   func changed(_ difference: Difference)
   /// A directory has become another by rename(2): the kernel keeps the number that it has for it.
   func moved(_ node: NodeID, to other: NodeID)
-  /// rename(2) moves a directory in the kernel only: it is still in its place, where the kernel has to find it anew.
+  /// rename(2) has moved a directory in the kernel, but not in the tree: the kernel has to find it at its place again.
   func stayed(_ node: NodeID)
   var gauges: [Gauge] { get }
   /// Of the requests of the kernel.

@@ -1,20 +1,18 @@
 internal import CLinux
 internal import Glibc
 
-/// A program that goes on in the background once it has come up, as daemons do (daemon(7)): who starts it
-/// waits for its word.
+/// A program that continues in the background once it is ready, as daemons do (daemon(7)). Its starter waits for its report.
 ///
 /// It is a new process image, not a fork: the Swift runtime keeps thread numbers in thread-local memory, and in
 /// a forked child its locks spin for ever.
 package enum BackgroundProcess {
-  /// The descriptor on which the started process gives its word.
+  /// The descriptor on which the started process reports that it is ready.
   package static let reportDescriptor: Int32 = 3
 
   /// Starts this program again with other arguments and with the umask of its user, and waits until it is ready.
   ///
-  /// It stays in this one's process group until it is: by its group autofs knows the processes that bring the
-  /// mount about, all others wait for the mount at its path. Nothing but the standard streams is handed on, so that
-  /// no lock and no pipe of whoever mounts lives as long as the mount.
+  /// It stays in this process's group until it is ready: autofs lets that group pass, and all others wait for the mount.
+  /// It inherits the standard streams only, so that no lock or pipe of the caller lives as long as the mount.
   /// - Returns: why it never will be; nil where all is well.
   package static func start(_ arguments: [String]) throws(PosixError) -> String? {
     let pipe = try Pipe()

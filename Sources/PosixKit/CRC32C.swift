@@ -1,7 +1,7 @@
 internal import CLinux
 
 /// CRC-32C (Castagnoli; RFC 3720, B.4): finds any error of up to five bits in a MiB, and others but for one in
-/// 2³². It is no proof against somebody who means harm.
+/// 2³². It is no protection against an attacker.
 package struct CRC32C: Hashable, Sendable {
   /// Of all bytes so far.
   package private(set) var value: UInt32

@@ -7,8 +7,8 @@ package enum ChildProcess {
   /// Starts a program with no signal blocked or ignored.
   /// - Parameters:
   ///   - program: its file, or a name to find in PATH.
-  ///   - name: what it is told that it is called; nil for `program`.
-  ///   - arguments: everybody on the machine can read them: no secrets.
+  ///   - name: its argument 0; nil for `program`.
+  ///   - arguments: every user of the machine can read them: no secrets.
   ///   - environment: another one in place of ours; nothing of a value after a NUL is seen.
   ///   - files: what it has open as numbers 0, 1, 2 and so on; nil for /dev/null. Nothing else of ours.
   ///   - isDetached: whether it has a session of its own, begins in the root directory and may outlive this program.

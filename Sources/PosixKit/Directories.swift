@@ -67,7 +67,7 @@ package enum Directories {
   }
 
   /// Puts `bytes` in the place of `path` in one step: a reader sees the old file or the new one.
-  /// - Parameter outlivesPower: also after a power loss (rename(2) after fsync(2)); of no use for what is of one boot.
+  /// - Parameter outlivesPower: also after a power loss (rename(2) after fsync(2)). Not for files of one boot.
   package static func replace(
     _ path: String, with bytes: [UInt8], mode: UInt32 = 0o600, outlivesPower: Bool = true
   ) throws {

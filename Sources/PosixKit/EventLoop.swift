@@ -13,7 +13,7 @@ package final class EventLoop: @unchecked Sendable {
     package init(rawValue: Int16) { self.rawValue = rawValue }
     package static let readable = Ready(rawValue: Int16(POLLIN))
     package static let writable = Ready(rawValue: Int16(POLLOUT))
-    /// Error or hang-up: always told.
+    /// Error or hang-up: always reported.
     package static let broken = Ready(rawValue: Int16(POLLERR | POLLHUP | POLLNVAL))
   }
 
@@ -145,7 +145,7 @@ package final class EventLoop: @unchecked Sendable {
     timers.removeAll()
   }
 
-  /// What was taken is done; of what that gives to do again and again, only some.
+  /// Runs the blocks that were accepted. Blocks that these add in turn run for some rounds only.
   private func end() {
     for round in 0... {
       let late = inbox.withLock { inbox in

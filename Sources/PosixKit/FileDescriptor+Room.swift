@@ -24,7 +24,7 @@ extension FileDescriptor {
 
   package func unlock() { _ = lock(Self.set, F_UNLCK) }
 
-  /// Whether somebody has the exclusive lock, without trying to get it.
+  /// Whether the file has an exclusive lock. Does not try to get it.
   package var isLocked: Bool { lock(Self.get, F_WRLCK).map { Int32($0.l_type) != F_UNLCK } ?? false }
 
   /// F_OFD_GETLK and F_OFD_SETLK (fcntl(2)).

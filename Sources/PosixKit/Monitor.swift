@@ -92,10 +92,9 @@ extension Callback where Argument == Void {
   package func callAsFunction() { body(()) }
 }
 
-/// Something under way that whoever asked for it may give up.
+/// An operation under way that its caller may cancel.
 package protocol Cancellable: AnyObject, Sendable {
-  /// Gives it up, unless it has ended or can't be undone any more. Whatever it was to call at its end it calls exactly
-  /// once either way.
+  /// Cancels it, unless it has ended or cannot be undone any more. Its completion is called exactly once either way.
   func cancel()
 }
 

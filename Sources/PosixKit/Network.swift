@@ -1,11 +1,11 @@
 internal import CLinux
 internal import Glibc
 
-/// Hears of addresses and routes that come and go (rtnetlink(7)).
+/// Watches addresses and routes (rtnetlink(7)).
 package final class NetworkWatch {
   private let socket: FileDescriptor
 
-  /// - Parameter state: what counts as known; what has changed since is a change, also before this hears of any.
+  /// - Parameter state: the known state; a difference from it counts as a change from the beginning on.
   package init(since state: NetworkState = .current) throws(PosixError) {
     last = state
     socket = FileDescriptor(owning: try retrying("watch the network") { podcastfs_network_events() })
@@ -15,8 +15,8 @@ package final class NetworkWatch {
   package var descriptor: Int32 { socket.rawValue }
 
   /// Takes all news so far.
-  /// - Returns: whether what this machine reaches others by has changed: bridges and pairs for containers come and
-  ///   go all day.
+  /// - Returns: whether the routes or addresses that lead to other machines have changed. Bridges and pairs of containers,
+  ///   which come and go all day, do not count.
   package func hasChanged() -> Bool {
     drain()
     let now = NetworkState.current

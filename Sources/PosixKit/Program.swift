@@ -40,9 +40,8 @@ package enum ProgramEnd {
 
 /// Standard input, output and error.
 package enum StandardDescriptors {
-  /// Opens /dev/null in the place of those that the program was started without: else the first files that it opens
-  /// took their numbers, and its messages went into them. In the place of standard output it takes nothing: who
-  /// asked for output and has none is told so.
+  /// Opens /dev/null for each stream that the program was started without. Otherwise the first files that it opens would get
+  /// these numbers, and its messages. Standard output is opened for reading: a write to it fails and is reported.
   package static func complete() {
     // Each open takes the lowest number that is free.
     for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
@@ -51,7 +50,7 @@ package enum StandardDescriptors {
   }
 }
 
-/// The umask (umask(2)) of whoever started the program, which itself makes files for its user alone.
+/// The umask (umask(2)) that the program was started with. Its own files are for its user alone.
 package enum UserMask {
   /// The one that the program was started with.
   package static let bits: UInt32 = umask(restricted)

@@ -12,7 +12,7 @@ package enum ResourceLimits {
     setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
   }
 
-  /// Lets others have more of the processors than this thread, and those that it starts (nice(2)), for good.
+  /// Raises the nice(2) value of this thread, and of those that it starts, for good.
   package static func giveWay(by steps: Int32) { _ = nice(steps) }
 
   /// Gives memory back when a burst is over: libcurl's buffers are large, and there are many for a while
@@ -29,8 +29,8 @@ package enum ResourceLimits {
 }
 
 extension ResourceLimits {
-  /// Holds this process, which reads what strangers sent, to limits from now on, for good. It can write no file, open no
-  /// more than a few files and sockets, and leaves no core file. Where one of them fails the others still hold.
+  /// Limits this process, which reads documents of strangers, for good. It can write no file, open no more than a few files
+  /// and sockets, and leaves no core file. A limit that cannot be set does not keep the others from being set.
   /// - Parameters:
   ///   - memory: bytes that it may write to, file mappings excepted, besides what it has (RLIMIT_DATA).
   ///   - processorSeconds: on a processor.

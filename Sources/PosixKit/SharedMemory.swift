@@ -3,11 +3,10 @@ internal import Glibc
 
 /// A file's bytes in memory, shared with every process that maps it.
 ///
-/// The address never changes, and the mapping ends with the last reference. Other processes change the bytes beside us
-/// in any case: who maps it reads and writes them as `LiveMapBlocks` does, so that a torn or late look does no harm.
-/// That makes it Sendable.
+/// The address never changes, and the mapping ends with the last reference. Other processes change the bytes at any time:
+/// users read and write them as `LiveMapBlocks` does, so that a torn or late read does no harm. That makes it Sendable.
 package final class SharedMemory: @unchecked Sendable {
-  /// Readers and the writer agree among themselves on what may change when (see who maps it).
+  /// The users of a mapping agree on what may change when.
   package let bytes: UnsafeMutableRawBufferPointer
 
   /// Maps the first `size` bytes of `file`, for reading, and for writing where `writable`.
@@ -25,7 +24,7 @@ extension SharedMemory {
   /// The 64-bit word number `index`, seeing all that its writer had written before `store` of it.
   package func load(_ index: Int) -> UInt64 { podcastfs_load_acquire(word(index)) }
 
-  /// Changes a word; whoever loads it sees all that this thread wrote before.
+  /// Changes a word. A `load` of it sees all that this thread wrote before.
   package func store(_ index: Int, _ value: UInt64) { podcastfs_store_release(word(index), value) }
 
   /// From here on a fault that ends this program leaves its signal's number in the word. The memory must stay mapped.

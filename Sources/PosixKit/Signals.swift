@@ -19,8 +19,8 @@ package enum Signals {
   /// Asks a mount's process to make way for another one.
   package static let handOver = SIGUSR2
 
-  /// Waits for one that ends a program, or for `handOver`.
-  /// - Returns: the process that sent `handOver`; nil for the others.
+  /// Waits for a signal that ends a program, or for `handOver`.
+  /// - Returns: the process that sent `handOver`; nil for another signal.
   package static func waitForEndingOrHandOver() -> Int32? {
     var set = ending
     sigaddset(&set, handOver)
@@ -29,13 +29,13 @@ package enum Signals {
     return information.si_signo == handOver ? information._sifields._kill.si_pid : nil
   }
 
-  /// Waits for one that ends a program.
+  /// Waits for a signal that ends a program.
   package static func waitForEnding() {
     var set = ending
     while sigwaitinfo(&set, nil) < 0 {}
   }
 
-  /// Whether one that ends the program has come, and nobody has waited for it since.
+  /// Whether a signal that ends the program is pending.
   package static var isEndPending: Bool {
     var set = sigset_t()
     sigpending(&set)

@@ -52,9 +52,8 @@ package enum PosixThread {
     return error == 0
   }
 
-  /// For a thread that may have to wait for somebody who waits for this program's next process: from here on it has no
-  /// descriptor but `descriptor` (-1: none at all), and when the program is killed all that the others have open, and
-  /// their locks, go without it.
+  /// Leaves the calling thread no descriptor but `descriptor` (-1: none). For a thread that may wait in the kernel for this
+  /// program's next process: when the program is killed, its other descriptors and locks go though that thread still waits.
   package static func leaveDescriptors(but descriptor: Int32 = -1) {
     _ = podcastfs_leave_descriptors(descriptor)
   }
@@ -113,7 +112,7 @@ package final class WorkQueue: Sendable {
   }
   private let monitor = Monitor(State())
 
-  /// - Parameter courtesy: how many steps its threads let others have more of the processors than themselves (nice(2)).
+  /// - Parameter courtesy: by how much its threads' nice(2) value is raised.
   package init(name: String, threads: Int = 1, stackSize: Int = 1024 * 1024, courtesy: Int32 = 0) {
     let monitor = monitor
     for _ in 0..<threads {

@@ -1,7 +1,7 @@
-/// Plain calls of what ends in a completion.
+/// Blocking calls of operations that end in a completion.
 package enum Waiting {
   /// Starts something, and waits for its end.
-  /// - Returns: nil where it has not ended within so many seconds; it is given up then.
+  /// - Returns: nil where it has not ended within so many seconds; it is cancelled then.
   package static func result<Value: Sendable>(
     within seconds: Double, _ start: (@escaping @Sendable (Value) -> Void) -> any Cancellable
   ) -> Value? {

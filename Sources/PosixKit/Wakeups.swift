@@ -42,7 +42,7 @@ package final class WakeTimer: Sendable {
   /// To be polled for POLLIN.
   package var descriptor: Int32 { file.rawValue }
 
-  /// Sets the timer anew.
+  /// Sets the timer, in place of the last time.
   /// - Parameter seconds: from now; nil for never.
   package func set(after seconds: Double?) {
     let bounded = seconds.map { min(max($0, 0.000_001), 1e9) } ?? 0
@@ -52,11 +52,11 @@ package final class WakeTimer: Sendable {
     timerfd_settime(file.rawValue, 0, &time, nil)
   }
 
-  /// Takes what it has told.
+  /// Resets the expirations.
   package func drain() { takeCount(file.rawValue) }
 }
 
-/// read(2) of what is there, waiting until `deadline` for something to come.
+/// read(2) of the bytes that there are; waits for some until `deadline`.
 /// - Returns: 0 at the end of the file, and where nothing comes in time; -1 for an error.
 package func readWaiting(
   _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, until deadline: MonotonicTime

@@ -23,7 +23,7 @@ end
 
 local function store(position)
     if not episode or not position or position < 0 then return end
-    if stored and math.abs(position - stored) < 1 then return end
+    if math.abs(position - (stored or 0)) < 1 then return end
     stored = position
     podcastfs({'position', '--', episode, string.format('%.1f', position)})
 end
@@ -73,13 +73,18 @@ mp.register_event('seek', function()
     -- The first one is the script's own. A second one is the listener's, and ends the resuming.
     if resuming and seeks > 1 then resuming = false else store_now() end
 end)
+-- mpv plays on behind a seek.
+mp.register_event('playback-restart', function()
+    if not resuming then store(mp.get_property_number('time-pos')) end
+end)
 
 -- The properties of the file can still be read here.
 mp.add_hook('on_unload', 50, function()
     if not episode then return end
     local duration = mp.get_property_number('duration')
     -- The last position that mpv says is a moment before the end.
-    if duration and current and not resuming and duration - current < 2 then store(duration) else store_now() end
+    local isNear = duration and current and not resuming and duration - current < 2
+    if duration and (isNear or mp.get_property_bool('eof-reached')) then store(duration) else store_now() end
     episode = nil
     if timer then timer:kill() end
     timer = nil

@@ -11,7 +11,7 @@ struct CatalogSession: Sendable {
   let http: HTTPClient
   let catalog: Catalog
 
-  /// - Parameter change: what the command line says beyond the configuration file.
+  /// - Parameter change: sets the options of the command line.
   init(_ change: (inout Settings) -> Void = { _ in }) throws {
     let loaded = try CommandSettings.load()
     var settings = loaded.settings
@@ -31,7 +31,7 @@ struct CatalogSession: Sendable {
     catalog.close()
   }
 
-  /// Tells on standard error of podcasts whose older episodes have not come, when all has been tried.
+  /// Reports podcasts whose older episodes could not be fetched, after all attempts.
   func reportMissing(_ podcasts: [(name: String, id: Int64)]) throws {
     catalog.waitForRefreshes(seconds: 600)
     for podcast in podcasts {
@@ -40,8 +40,7 @@ struct CatalogSession: Sendable {
     }
   }
 
-  /// Waits for what ends in a completion. Everything in the catalogue has a bound of its own; this one is for
-  /// what has none.
+  /// Waits for an operation of the catalogue. Each has a bound of its own; this one is for errors of this program.
   func wait<Value: Sendable>(
     _ start: (@escaping @Sendable (Result<Value, CatalogError>) -> Void) -> any Cancellable
   ) throws -> Value {

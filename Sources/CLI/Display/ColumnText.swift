@@ -39,7 +39,7 @@ package enum ColumnText {
   }
 
   /// Breaks the lines of a text at blanks, so that each takes so many columns at most. A longer word stays whole.
-  /// - Parameter hanging: columns by which what follows a break begins further in than its line.
+  /// - Parameter hanging: columns by which the lines after a break are indented further.
   package static func wrapped(_ text: String, _ columns: Int, hanging: Int = 0) -> String {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     return lines.map { width($0) <= columns ? $0 : wrapped(line: $0, columns, hanging) }.joined(

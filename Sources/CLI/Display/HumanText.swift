@@ -27,7 +27,7 @@ package enum HumanText {
     "\(number) \(noun)\(number == 1 ? "" : "s")"
   }
 
-  /// How long ago something was: "just now", "5 minutes ago", "3 days ago"; for what is still to come "in 5 minutes".
+  /// A time in the past as "just now", "5 minutes ago", "3 days ago"; one in the future as "in 5 minutes".
   package static func ago(_ seconds: Int64) -> String {
     if abs(seconds) < 60 { return "just now" }
     return seconds < 0 ? "in \(span(-seconds))" : "\(span(seconds)) ago"

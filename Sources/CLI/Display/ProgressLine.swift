@@ -131,7 +131,7 @@ package struct ProgressLine {
 }
 
 extension ProgressLine {
-  /// - Parameter show: what the podcast's folder is called.
+  /// - Parameter show: the name of the podcast's folder.
   init(_ status: TransferStatus, show: String) {
     let name = status.fileName.isEmpty ? status.title : status.fileName
     self.init(name: name, state: status.state, received: status.received, total: status.total)

@@ -29,7 +29,7 @@ package enum FuseChecks {
     }
   }
 
-  /// The program that mounts for users who are not root: it must run as root.
+  /// The program that mounts for ordinary users must run as root.
   package static func helper(_ path: String?) -> Finding {
     guard let path else {
       return .problem("fusermount3 is not installed", fix: "apt-get install fuse3")
@@ -48,7 +48,7 @@ package enum FuseChecks {
       : .problem("libfuse \(version) is too old: 3.10 is needed", fix: "apt-get install libfuse3-3")
   }
 
-  /// Ordinary users may let others in only where root allows it.
+  /// Ordinary users may use `allow_other` only where root allows it.
   package static func sharing(_ configuration: String, isRoot: Bool) -> Finding? {
     if isRoot { return nil }
     let bytes = (try? Directories.read(configuration, limit: 1 << 16)) ?? []

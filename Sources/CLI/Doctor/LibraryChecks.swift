@@ -4,7 +4,7 @@ internal import HTTPKit
 internal import PosixKit
 internal import SQLiteKit
 
-/// Whether the libraries can do what is asked of them.
+/// Whether the libraries have the needed features.
 package enum LibraryChecks {
   /// - Parameter program: podcastfs, whose parser's process is tried.
   package static func all(program: String = FeedReader.thisProgram) -> [Finding] {

@@ -23,7 +23,7 @@ package enum MountChecks {
     return mounts + keeping() + [table("/etc/mtab", isRoot: geteuid() == 0)].compactMap { $0 }
   }
 
-  /// What there is to say of mounts that outlive their process.
+  /// Findings about mounts that outlive their process.
   private static func keeping() -> [Finding] {
     var findings: [Finding] = []
     if !canKeep {
@@ -58,7 +58,7 @@ package enum MountChecks {
     return numbers.count == 2 && (numbers[0], numbers[1]) >= (6, 9)
   }
 
-  /// fusermount3 looks into it before it unmounts for anybody but root.
+  /// fusermount3 reads it before it unmounts for an ordinary user.
   package static func table(_ path: String, isRoot: Bool) -> Finding? {
     if isRoot || access(path, R_OK) == 0 { return nil }
     return .problem(

@@ -60,7 +60,7 @@ package enum PlaceChecks {
     return findings.compactMap(\.self) + feeds(catalog)
   }
 
-  /// Whether what is followed and known can be read; nil where there is nothing yet.
+  /// Whether the catalogue can be read; nil where there is none yet.
   /// - Parameter limit: bytes that it may have.
   package static func catalogue(_ path: String, limit: Int64) -> Finding? {
     func problem(_ why: String, fix: String) -> Finding {
@@ -87,7 +87,7 @@ package enum PlaceChecks {
     }
   }
 
-  /// What feeds of subscriptions have last failed with: a few of them.
+  /// The last failures of feeds of subscriptions: a few of them.
   private static func feeds(_ path: String) -> [Finding] {
     let (troubles, few) = (FeedTroubles.all(inFile: path), 5)
     let shown = troubles.prefix(few).map { trouble in
@@ -169,7 +169,7 @@ package enum PlaceChecks {
       "\(path) does not start", fix: "run it by hand: \(path) \(words.joined(separator: " "))")
   }
 
-  /// Why what answers in the daemon's place does not serve; nil where it does, or nothing answers.
+  /// Why the process that holds the daemon's lock does not serve; nil where it serves, or there is none.
   package static func answeringDaemon(_ places: Places, _ settings: Settings) -> Finding? {
     // None is started for this.
     guard let socket = DaemonPlace.connect(in: places.state),
@@ -185,7 +185,7 @@ package enum PlaceChecks {
       fix: "stop it: kill \(process)")
   }
 
-  /// Whether the daemon could start, and read what it remembers.
+  /// Whether the daemon could start, and can read its store.
   private static func daemonState(_ state: String) -> [Finding] {
     var findings: [Finding] = []
     if let why = DaemonPlace.failure(in: state) {

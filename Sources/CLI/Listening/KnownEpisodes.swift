@@ -137,11 +137,11 @@ struct KnownEpisodes {
 extension TransferStatus {
   fileprivate func has(_ state: EpisodeQuery.State) -> Bool {
     switch state {
-    case .cached: self.state == .cached
+    case .cached: stage == .complete
     case .kept: isKept
-    case .downloading: self.state.stage == .running
-    case .paused: self.state == .paused
-    case .failed: self.state == .failed
+    case .downloading: stage == .running
+    case .paused: stage == .paused
+    case .failed: stage == .failed
     default: false
     }
   }

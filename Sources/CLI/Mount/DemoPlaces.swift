@@ -46,7 +46,7 @@ struct DemoPlaces {
 
   /// Seconds that a daemon on a busy machine may take to end.
   private static let patience = 30.0
-  /// Microseconds between two looks: nothing tells of another process's end.
+  /// Microseconds between two looks: no event tells of another process's end.
   private static let pace: UInt32 = 20_000
 
   /// Whether a demonstration of the user's is mounted: it holds the lock.
@@ -75,8 +75,8 @@ struct DemoPlaces {
 
   static let inUse = CommandFailure("another demonstration begins or ends: try again")
 
-  /// Makes them anew and enters them.
-  /// - Returns: what keeps other demonstrations of the user away.
+  /// Makes empty places and enters them.
+  /// - Returns: the lock that keeps other demonstrations of the user away.
   func begin() throws -> FileDescriptor {
     try Directories.createPrivate(base)
     let lock = try FileDescriptor(opening: base + "/lock", O_RDWR | O_CREAT)

@@ -40,7 +40,7 @@ enum MountCommand: Command {
     return 0
   }
 
-  /// - Parameter source: for calls of mount(8), what it calls the device.
+  /// - Parameter source: the device of a call of mount(8).
   private static func run(_ source: String?, _ arguments: ArgumentList) throws -> Int32 {
     var arguments = arguments
     let isBackground = arguments.takeFlag(backgroundFlag)
@@ -130,7 +130,7 @@ enum MountCommand: Command {
 
 /// A call as mount(8) makes it: SOURCE MOUNTPOINT [-sfnv] [-N NAMESPACE] [-t TYPE] [-o OPTIONS].
 struct HelperCall {
-  /// What mount(8) calls the device; nil for nothing.
+  /// The device, in the words of mount(8); nil for none.
   var source: String?
   var arguments: ArgumentList
 
@@ -140,7 +140,7 @@ struct HelperCall {
   /// nil where it is none.
   /// - Parameters:
   ///   - program: the name that the program was called by; `mount.podcastfs` may be a link to it.
-  ///   - words: the others.
+  ///   - words: the arguments behind it.
   init?(program: String, _ words: [String]) {
     let isHelper = words.first == Self.flag
     var words = words.dropFirst(isHelper ? 1 : 0)

@@ -7,7 +7,7 @@ internal import PosixKit
 enum MountUsers {
   /// "mpv (1234), bash (567) and 3 more"; nil where none can be seen.
   static func text(of mountPoint: String) -> String? {
-    // This process may have inherited what its shell has open.
+    // This process may have inherited open files of its shell.
     let users = Processes.all().filter { $0 != getpid() && uses(mountPoint, $0) }
     if users.isEmpty { return nil }
     let named = users.prefix(shown).map { name(of: $0) }.joined(separator: ", ")
@@ -32,7 +32,7 @@ enum MountUsers {
     "\(PrintableText.line(Processes.name(of: process))) (\(process))"
   }
 
-  /// By the kernel's names of what a process has open: nothing of the mount itself is asked.
+  /// By the kernel's names of a process's open files: the mount itself gets no request.
   private static func uses(_ mountPoint: String, _ process: Int32) -> Bool {
     func isWithin(_ path: some StringProtocol) -> Bool {
       path == mountPoint || path.hasPrefix(mountPoint + "/")

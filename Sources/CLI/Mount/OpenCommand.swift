@@ -5,7 +5,7 @@ internal import MountService
 internal import PodcastModel
 internal import PosixKit
 
-/// `podcastfs open`: what the desktop calls.
+/// `podcastfs open`: for desktop files and links.
 enum OpenCommand: Command {
   static let name = "open"
   static let summary = "mount, follow a feed or list, open the folder"

@@ -4,7 +4,7 @@ internal import PodcastModel
 internal import PodcastTree
 internal import TransferProtocol
 
-/// What the catalogue knows of downloads: the size that the feed gives, and what the podcast's folder is called.
+/// Facts of the catalogue for downloads: the size that the feed gives, and the name of the podcast's folder.
 struct KnownPodcasts {
   private struct Facts {
     var length: Int64?
@@ -16,7 +16,7 @@ struct KnownPodcasts {
 
   init(in places: Places) { catalogue = "\(places.data)/catalog.sqlite" }
 
-  /// Looks up what is not known yet.
+  /// Looks up the downloads that are not known yet.
   /// - Returns: the transfers with the sizes that their episodes' attributes have.
   mutating func complete(_ statuses: [TransferStatus]) -> [TransferStatus] {
     let wanted = statuses.filter { $0.state != .remote && $0.state != .cached && known[$0.key] == nil }.map(
@@ -32,6 +32,6 @@ struct KnownPodcasts {
     return statuses.map { $0.withLength(ofFeed: known[$0.key]?.length) }
   }
 
-  /// What the podcast's folder is called; its title where the catalogue does not know it.
+  /// The name of the podcast's folder; its title where the catalogue does not know it.
   func folder(of status: TransferStatus) -> String { known[status.key]?.folder ?? status.show }
 }

@@ -85,7 +85,7 @@ private struct StateChange {
     return found
   }
 
-  /// Changes episodes; where one can't be changed the others are all the same. Orders that come together share a commit.
+  /// Changes episodes. A failure of one does not keep the others from being changed. Orders at the same time share a commit.
   /// - Parameter named: paths whose episodes are changed in any state.
   private func change(_ episodes: [MountedEpisode], named: Set<String>) -> [CommandFailure] {
     var failures: [CommandFailure] = []

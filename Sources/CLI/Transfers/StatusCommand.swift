@@ -42,7 +42,7 @@ enum StatusCommand: Command {
         said = why
       }
       if options.watches {
-        // A daemon that starts meanwhile announces nothing to those who are not connected.
+        // A daemon that starts meanwhile cannot notify this process, which is not connected.
         _ = changes.wait(until: .after(2)) { $0 != seen ? true : nil }
         client.waitUntilCurrent(until: .after(2))
       }

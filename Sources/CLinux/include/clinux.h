@@ -39,7 +39,7 @@ int podcastfs_epoll_wait(int epoll, struct podcastfs_ready *ready, int count, in
 int podcastfs_process_descriptor(pid_t process);
 /// CRC-32C (RFC 3720, B.4) of `count` bytes behind those that `sum` is of (0 at first).
 uint32_t podcastfs_crc32c(uint32_t sum, const uint8_t *bytes, size_t count);
-/// A netlink socket, non-blocking, that hears of changed addresses and routes (rtnetlink(7)); -1 with errno.
+/// A non-blocking netlink socket for changes of addresses and routes (rtnetlink(7)); -1 with errno.
 int podcastfs_network_events(void);
 /// The same for the kernel's events of devices (netlink(7), NETLINK_KOBJECT_UEVENT).
 int podcastfs_device_events(void);
@@ -54,8 +54,8 @@ int podcastfs_leave_descriptors(int kept);
 /// From here on a fault of this program's own (SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT) leaves its number in
 /// `word` before it ends the program.
 ///
-/// While a thread waits in the kernel for something that this program itself may have to answer, there is no core dump: that
-/// waits for all threads, this one for an answer, and whoever is to answer next for the program's end. See
+/// While a thread waits in the kernel for something that this program itself may have to answer, there is no core dump. The
+/// dump would wait for that thread, the thread for an answer, and the next process for the end of this one. See
 /// `podcastfs_count_waiting`.
 void podcastfs_note_faults(uint64_t *word);
 /// A thread begins (1) or ends (-1) to wait in the kernel for what this program itself may have to answer.

@@ -21,6 +21,9 @@ struct EpisodeSelection {
   /// More matches of words than these are not looked at one by one: the rows are looked through by date.
   private static let fewMatches = 20_000
 
+  /// So many are put in the order of their titles, which stand in no index: of more the newest.
+  private static let mostByTitle = 20_000
+
   private struct Condition {
     var sql: String
     var values: [any Bindable] = []
@@ -42,12 +45,13 @@ struct EpisodeSelection {
     let conditions = bounds() + stateConditions() + texts
     switch try way(conditions) {
     case .numbers: return try episodes("e NOT INDEXED", conditions)
+    case .index where query.order == .title: return try episodes("e NOT INDEXED", [newest(conditions)])
     case .index(let name): return try episodes("e INDEXED BY \(name)", conditions)
+    case .podcasts(let podcasts) where try query.order == .title && count(podcasts) > Self.mostByTitle:
+      return try episodes("e NOT INDEXED", [newest(conditions + [Self.of(podcasts)])])
     case .podcasts(let podcasts):
       if query.order == .newest { return try newest(of: podcasts, conditions) }
-      let ofPodcasts = Condition(
-        sql: "e.podcast_id IN (SELECT value FROM json_each(?))", values: [EpisodeRow.list(podcasts)])
-      return try episodes("e INDEXED BY episode_by_date", [ofPodcasts] + conditions)
+      return try episodes("e INDEXED BY episode_by_date", [Self.of(podcasts)] + conditions)
     }
   }
 
@@ -63,6 +67,27 @@ struct EpisodeSelection {
       "SELECT \(EpisodeRow.listedColumns) FROM episode e WHERE e.id IN (\(chosen)) ORDER BY \(order("e"))",
       values: conditions.flatMap(\.values) + [limit ?? self.limit]
     ) { EpisodeRow.readListed($0) }
+  }
+
+  /// The newest that fulfil some conditions, as one condition.
+  private func newest(_ conditions: [Condition]) -> Condition {
+    Condition(
+      sql: """
+        e.id IN (SELECT e.id FROM episode e INDEXED BY \(index) WHERE \(conditions.map(\.sql).joined(separator: " AND "))
+          ORDER BY e.published DESC, e.id DESC LIMIT \(Self.mostByTitle))
+        """, values: conditions.flatMap(\.values))
+  }
+
+  private static func of(_ podcasts: [Int64]) -> Condition {
+    Condition(sql: "e.podcast_id IN (SELECT value FROM json_each(?))", values: [EpisodeRow.list(podcasts)])
+  }
+
+  /// Episodes of some podcasts.
+  private func count(_ podcasts: [Int64]) throws -> Int {
+    try database.first(
+      "SELECT total(episode_count) FROM podcast WHERE id IN (SELECT value FROM json_each(?))",
+      EpisodeRow.list(podcasts)
+    ) { Int($0.int64(0)) } ?? 0
   }
 
   /// From the podcast with the newest episode on: the rest is not looked at once they are all too old.
@@ -95,8 +120,12 @@ struct EpisodeSelection {
     if query.states.contains(.followed) {
       return .podcasts(try database.all("SELECT podcast_id FROM subscription") { $0.int64(0) })
     }
-    let isHeard = !query.states.isDisjoint(with: [.played, .started])
-    return .index(isHeard ? "episode_heard" : "episode_facts")
+    return .index(index)
+  }
+
+  /// The index of dates that has all that selects.
+  private var index: String {
+    query.states.isDisjoint(with: [.played, .started]) ? "episode_facts" : "episode_heard"
   }
 
   private func order(_ table: String) -> String {
@@ -153,9 +182,7 @@ struct EpisodeSelection {
     if !query.shows.isEmpty {
       let podcasts = try podcastsOfShows()
       if podcasts.isEmpty { return nil }
-      all.append(
-        Condition(
-          sql: "e.podcast_id IN (SELECT value FROM json_each(?))", values: [EpisodeRow.list(podcasts)]))
+      all.append(Self.of(podcasts))
     }
     for name in query.people {
       let (episodes, podcasts) = try PersonRows.find(name, in: database)

@@ -3,15 +3,15 @@ package import PodcastModel
 internal import PosixKit
 package import TransferProtocol
 
-/// Downloads what the rules of subscriptions want, and drops what has fallen out: when a refresh has brought something, when
-/// a mark or a rule has changed, and when the clock says so. Looks at the rows of the podcast concerned, and at no others.
+/// Downloads the episodes that the rules of subscriptions want, and drops those that have fallen out. It decides after a
+/// refresh, a change of a mark or a rule, and at a time that a rule names. It reads the rows of that podcast only.
 ///
-/// Several mounts of a user may do so at the same time: an order that is given twice is one.
+/// Several mounts of a user may do so at the same time: an order that is given twice counts once.
 package final class RuleKeeper: Sendable {
   private struct State {
     /// Podcasts to look at.
     var due: Set<Int64> = []
-    /// When the clock alone changes what holds for a podcast, in seconds since 1970.
+    /// By podcast: when the next decision is due without any change, in seconds since 1970.
     var moments: [Int64: Int64] = [:]
     /// Podcasts of the episodes that `keep` protected at the last look.
     var kept: [MediaKey: Set<Int64>] = [:]
@@ -152,12 +152,12 @@ package final class RuleKeeper: Sendable {
       switch decision.verdict {
       case .download where episode.facts.download == .absent && [.none, .wanted].contains(episode.mark):
         wanted.append(episode)
-      // Somebody had it downloaded before the rules wanted it.
+      // The user downloaded it before the rules wanted it.
       case .download where episode.facts.download != .absent && episode.mark == .none:
         try catalog.setRuleMark(.byHand, episode: episode.facts.id)
       case .download: break
       case .drop: drop(episode)
-      // It was dropped by others: should the rules want it once more, it comes.
+      // Another program dropped it. If the rules want it again, it is downloaded again.
       case .leave(let reason)
       where reason != .isPlayed && episode.cameByRule && episode.facts.download == .absent:
         try catalog.setRuleMark(.none, episode: episode.facts.id)
@@ -174,7 +174,7 @@ package final class RuleKeeper: Sendable {
     let entries = try catalog.entries(forKeys: sorted.map(\.key))
     for episode in isOldestFirst ? sorted : sorted.reversed() {
       guard let entry = entries[episode.key] else { continue }
-      // First: another mount that looks meanwhile must not take it for somebody's order.
+      // First, so that another mount does not take the download for an order of the user.
       try catalog.setRuleMark(.wanted, episode: episode.facts.id)
       transfers.start(request(entry)) { [self] failure in
         if failure == nil {
@@ -198,7 +198,7 @@ package final class RuleKeeper: Sendable {
 }
 
 extension RuledEpisode {
-  /// Takes in what the transfers know of it.
+  /// Takes in the state of its download.
   package mutating func take(_ status: TransferStatus?) {
     facts.download = status?.stage ?? .absent
     if status?.isKept ?? false { facts.marks.insert(.kept) }

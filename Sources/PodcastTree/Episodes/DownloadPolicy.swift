@@ -41,14 +41,14 @@ enum DownloadPolicy {
       case .never: .fetchOnly
       }
     if opener.isReopening { return reopen(usual, opener, status?.state ?? .remote) }
-    // An open resumes what the user has paused, whoever opens it.
+    // Any open resumes a download that the user has paused.
     if usual == .download, opener.hasLetGo, status?.state != .paused {
       return .open(.fetchOnly, waits: .forFirstByte)
     }
     return open(usual, opener)
   }
 
-  /// What was paused or dropped while it was open does not begin anew because another process serves now: reads wait for
+  /// A change of process must not restart a download that was paused or dropped while the file was open: reads wait for
   /// it, or fetch what they need, as before.
   private static func reopen(_ usual: OpenIntent, _ opener: Opener, _ state: TransferState) -> Decision {
     switch state {

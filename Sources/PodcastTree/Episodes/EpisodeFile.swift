@@ -26,8 +26,8 @@ final class EpisodeFile: OpenFile {
 
   /// - Parameters:
   ///   - isDirect: whether reads pass the kernel's page cache, which ends them at st_size.
-  ///   - givesParts: whether a read gets what is here of it, past the page cache, which would wait for whole blocks of
-  ///     read-ahead.
+  ///   - givesParts: whether a read may return the cached part of what it asks for. Such reads bypass the page cache,
+  ///     which would wait for whole blocks of read-ahead.
   ///   - keepsCache: whether the kernel's pages of the node are of this representation.
   ///   - shownSize: see `shownSize`.
   ///   - looks: whether a first read of the beginning alone is a look for the file's type, for which nothing is fetched.
@@ -63,7 +63,7 @@ final class EpisodeFile: OpenFile {
   func readPart(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, Errno>? {
     let count = episode.countCached(at: offset, upTo: buffer.count)
     let part = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(count))
-    // At the end nothing is here, and that is the answer.
+    // At the end of the file no byte is cached, and 0 is the answer.
     return answer(at: offset, episode.readCached(at: offset, into: count > 0 ? part : buffer))
   }
 
@@ -82,7 +82,7 @@ final class EpisodeFile: OpenFile {
   }
 
   /// Whether only the shown size promises the bytes of a read (`tail`, a player that looks for a tag at the end). An end
-  /// of file would be a wrong answer, and the true end is known only when the whole download is here.
+  /// of file would be a wrong answer, and the true end is known only when the whole file is cached.
   private func isMisled(at offset: Int64) -> Bool {
     guard let shownSize else { return false }
     if let size = episode.size { return offset > size }

@@ -117,7 +117,7 @@ struct EpisodeNode: TreeNode {
       opened.size == nil
       ? tree.state.withLock { state in
         var status = state.status(of: episode)
-        // Of what was here before: that this is another one may not have been heard yet.
+        // That size may be of an earlier generation: the report of the new one may still be on its way.
         status?.total = nil
         return EpisodeSize(episode, status).whileUnknown
       } : nil
@@ -184,7 +184,7 @@ struct EpisodeNode: TreeNode {
 
   /// It may have to read the transcript.
   private func hits(_ key: MediaKey) -> Answer<[TranscriptHit]?> {
-    if tree.state.withLock({ $0.episodeSearches.values.allSatisfy(\.transcript.isEmpty) }) {
+    if tree.state.withLock({ $0.readQueries.values.allSatisfy(\.transcript.isEmpty) }) {
       return .value(nil)
     }
     return .on(tree.loader) { tree.hits(of: id.row, key) }

@@ -22,7 +22,7 @@ struct OpenEpisodes: Sendable {
   /// Whether the kernel may keep its pages of a node at an open of this generation.
   func keepsPages(of node: NodeID, _ generation: UInt32) -> Bool { pages[node] == generation }
 
-  /// The kernel has read pages of this generation, by a handle at whose open it kept no others.
+  /// The kernel has pages of this generation only: it dropped all others when it opened the handle that read them.
   mutating func hasPages(of node: NodeID, _ generation: UInt32) {
     if pages.count >= Self.mostPages { pages = [:] }
     pages[node] = generation

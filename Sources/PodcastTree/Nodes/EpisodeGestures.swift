@@ -30,8 +30,8 @@ extension PodcastTree {
     }
   }
 
-  /// The kernel has a name that the folder may not have, and has lost one that the other folder still has: it looks again,
-  /// and those who watch hear what is true.
+  /// After the call the kernel has a name that the folder may not have, and has lost one that the other folder still has.
+  /// So it looks both up again, and watchers hear the true names.
   private func settle(
     _ episode: ListedEpisode, was old: (folder: NodeID, name: String)?,
     becomes new: (folder: NodeID, name: String)

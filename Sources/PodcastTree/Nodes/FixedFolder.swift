@@ -52,12 +52,14 @@ struct FixedFolder: FolderNode {
   func extendedAttributes() -> Answer<AttributeList> {
     var list = AttributeList()
     if id == .control { return .value(list) }
-    let (cached, counts) = tree.state.withLock { ($0.cachedBytes, $0.stateCounts) }
+    let (cached, active, queued) = tree.state.withLock {
+      ($0.cachedBytes, $0.count(of: .downloading), $0.count(of: .queued))
+    }
     list.add("version", podcastfsVersion)
     list.add("cache_bytes", String(cached))
     list.add("cache_limit", String(tree.settings.cacheSize))
-    list.add("active", String(counts[.downloading] ?? 0))
-    list.add("queued", String(counts[.queued] ?? 0))
+    list.add("active", String(active))
+    list.add("queued", String(queued))
     let steering = tree.transfers.steering
     list.add("limit_rate", String(steering.limitRate ?? tree.settings.limitRate ?? 0))
     list.add("paused", steering.isPaused ? "1" : "0")

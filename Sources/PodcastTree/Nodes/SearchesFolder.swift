@@ -63,7 +63,7 @@ struct SearchFolder: FolderNode {
 
   /// Where it lists episodes.
   private var view: ViewFolder? {
-    tree.state.withLock { $0.episodeSearches[id] != nil } ? ViewFolder(tree: tree, id: id) : nil
+    tree.state.withLock { $0.readQueries[id] != nil } ? ViewFolder(tree: tree, id: id) : nil
   }
 
   func load() throws {
@@ -77,8 +77,8 @@ struct SearchFolder: FolderNode {
     tree.state.withLock { state in state.searches?.first { $0.id == id.row }?.category != nil }
   }
 
-  /// Nothing tells a mount that another directory was installed: each listing of a category looks. A chart is fetched by
-  /// its first listing, which waits for it; a day later, behind one.
+  /// Another offline directory may be installed without notice: each listing of a category looks for it. The first listing
+  /// of a chart fetches it and waits; a listing a day later fetches it in the background.
   func listing(for caller: Caller) -> Answer<Listing> {
     if let view { return view.listing(for: caller) }
     let found = isCategory ? Answer.on(tree.loader) { try load() } : .value(())
@@ -103,8 +103,8 @@ struct SearchFolder: FolderNode {
     }
   }
 
-  /// A language of a category is there as soon as somebody asks for it, and is listed from then on: to list all of them
-  /// would let a search through all files read hundreds of thousands of podcasts.
+  /// The folder of a language exists as soon as a program looks it up, and is listed from then on. If all languages were
+  /// listed, a search through all files would read hundreds of thousands of podcasts.
   func lookup(_ name: String, for caller: Caller) -> Answer<Target> {
     listing(for: caller).then { listing in
       if let target = listing[name] { return .value(target) }
@@ -136,7 +136,7 @@ struct SearchFolder: FolderNode {
     view?.remove(name, target) ?? .failure(.EPERM)
   }
 
-  /// Hides the result; of a language, takes it from the listing until somebody asks for it again.
+  /// Hides a result. Takes a language's folder from the listing until a program looks it up again.
   func removeDirectory(_ name: String, _ target: Target) -> Answer<Void> {
     let row = target.identity.row
     let isLanguage = target.identity.kind == .search

@@ -105,7 +105,7 @@ extension Sidecar {
   }
 
   /// Those that share the stem of an episode.
-  /// - Parameter own: the user's own transcripts of it, which take the place of others of their names.
+  /// - Parameter own: the user's own transcripts of it. They win over the feed's files of the same names.
   static func all(
     of episode: Episode, in podcast: Podcast, _ kinds: Set<Settings.Sidecar>, own: [OwnTranscript] = []
   ) -> [Sidecar] {
@@ -207,7 +207,7 @@ extension Sidecar {
       modified: own.changed / 1_000_000_000, estimate: own.size)
   }
 
-  /// - Parameter url: as the feed says; the feed's credentials are lent to it.
+  /// - Parameter url: from the feed. Its request may use the feed's credentials (`FeedCredentials`).
   private convenience init(
     _ node: NodeID, _ name: String, _ url: WebAddress, of podcast: Podcast, modified: Int64, estimate: Int64
   ) {

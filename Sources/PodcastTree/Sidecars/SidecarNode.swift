@@ -25,7 +25,7 @@ struct SidecarNode: TreeNode {
     }
   }
 
-  /// Ends when the whole file is here: its size is exact from then on. Thumbnailers may fetch covers.
+  /// Ends when the whole file is cached: its size is exact from then on. Thumbnailers may fetch covers.
   func open(writes: Bool, for caller: Caller) -> Answer<any OpenFile> {
     if writes {
       if id.kind != .transcript { return .failure(.EROFS) }
@@ -140,7 +140,7 @@ extension PodcastTree {
     }
   }
 
-  /// Covers that are fetched at once though nobody has opened them.
+  /// The most covers that are fetched at the same time though no program has opened them.
   static let coversAtOnce = 8
 
   /// Fetches a subscription's cover that is not here, for file managers that show folders with it. Not where many are on
@@ -169,7 +169,7 @@ extension PodcastTree {
     }
   }
 
-  /// A copy has come or gone. Where it is listed changes: in `Downloaded/` while it is here, elsewhere unless its host does
+  /// A copy has come or gone. Its listing changes: in `Downloaded/` while it is cached, elsewhere unless its host does
   /// not have it.
   /// - Parameter isOwn: whether this process has brought or dropped it, so that others have to be told.
   private func copyChanged(_ sidecar: Sidecar, _ copy: SidecarCopy?, isOwn: Bool = false) {

@@ -5,7 +5,7 @@ internal import PosixKit
 internal import Transcripts
 internal import TransferProtocol
 
-// What was said is indexed as transcripts come and go, behind.
+// Indexes transcripts in the background as they come and go.
 extension PodcastTree {
   /// Indexes what has come while no mount was there, and takes out what is gone.
   package func indexTranscripts() {
@@ -35,7 +35,7 @@ extension PodcastTree {
     }
   }
 
-  /// Indexes the transcript of an episode that is here now: the user's own one, else a copy of the feed's.
+  /// Indexes the transcript that an episode has in the cache: the user's own one, else a copy of the feed's.
   func index(transcriptOf episode: Int64) {
     loadCopies()
     let listed = state.withLock { $0.episode(episode)?.mediaKey }
@@ -89,7 +89,7 @@ extension PodcastTree {
     }
   }
 
-  /// Folders that look for what was said may list others now. On the loader's thread.
+  /// Folders of queries with `transcript:` may list other episodes now. On the loader's thread.
   func transcriptsChanged() {
     state.withLock { state in
       state.staleViews.formUnion(
@@ -98,10 +98,10 @@ extension PodcastTree {
     freshenViewsSoon()
   }
 
-  /// Where an episode says what the newest search that shows it looks for; nil where none looks for that.
+  /// The places in an episode's transcript that match the newest `transcript:` search which shows it; nil without one.
   func hits(of episode: Int64, _ key: MediaKey) -> [TranscriptHit]? {
     let query = state.withLock { state -> EpisodeQuery? in
-      let showing = state.episodeSearches.filter {
+      let showing = state.readQueries.filter {
         !$0.value.transcript.isEmpty && state.views[$0.key]?.name(of: episode) != nil
       }
       return showing.max { $0.key.row < $1.key.row }?.value
@@ -111,7 +111,7 @@ extension PodcastTree {
   }
 }
 
-/// Transcripts that are fetched though nobody has opened them.
+/// Transcripts that are fetched though no program has opened them.
 struct TranscriptsToFetch: Sendable {
   var waiting: [Sidecar] = []
   var isRunning = false

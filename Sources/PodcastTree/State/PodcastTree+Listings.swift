@@ -2,7 +2,7 @@ internal import PodcastModel
 internal import PosixKit
 internal import TransferProtocol
 
-/// What the kernel is told of directories and of what they list.
+/// Directories and their attributes, as the kernel gets them.
 extension PodcastTree {
   /// A directory as it is now.
   /// - Parameter isKept: whether the kernel's copy of its listing is right: then nothing is read before it asks.
@@ -108,7 +108,7 @@ package final class OpenDirectory: Sendable {
 
   private var found: Listing? { listing.withLock { $0 } }
 
-  /// Whether what it lists is here; else it is to be read first.
+  /// Whether its listing is in memory; else `read` comes first.
   package var isRead: Bool { listing.withLock { $0 != nil } }
   package var isCacheable: Bool { found?.isCacheable ?? true }
   package var names: [String] { found?.items.map(\.name) ?? [] }

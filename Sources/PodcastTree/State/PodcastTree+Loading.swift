@@ -25,7 +25,7 @@ extension PodcastTree {
   /// Reads what a search lists: podcasts, or episodes.
   func loadResults(ofSearch id: Int64) throws {
     try loadSearches()
-    if state.withLock({ $0.episodeSearches[NodeID(.search, id)] != nil }) {
+    if state.withLock({ $0.readQueries[NodeID(.search, id)] != nil }) {
       return try loadView(NodeID(.search, id))
     }
     if state.withLock({ $0.results[id] == nil }) { try readResults(ofSearch: id) }
@@ -66,6 +66,7 @@ extension PodcastTree {
 
   private func readEntries(_ podcasts: [Podcast], episodes: [ListedEpisode]? = nil) throws -> [PodcastEntry] {
     loadCopies()
+    if podcasts.isEmpty { return [] }
     let results = try catalog.results(showing: podcasts.map(\.id))
     return podcasts.map {
       PodcastEntry($0, results: results[$0.id] ?? [:], episodes: episodes, settings.sidecars)
@@ -74,11 +75,13 @@ extension PodcastTree {
 
   /// An episode as it is listed, with its podcast's row in memory.
   func loadListed(_ entry: EpisodeEntry) throws -> ListedEpisode {
-    if state.withLock({ $0.podcasts[entry.podcast.id] == nil }) {
-      let podcast = try readEntry(entry.podcast, withEpisodes: false)
-      state.withLock { $0.podcasts[podcast.id] = podcast }
-    }
+    try loadRows(of: [entry.podcast])
     return listed(entry)
+  }
+
+  private func loadRows(of podcasts: [Podcast]) throws {
+    let unknown = state.withLock { state in podcasts.filter { state.podcasts[$0.id] == nil } }
+    for entry in try readEntries(unknown) { state.withLock { $0.podcasts[entry.id] = entry } }
   }
 
   private func listed(_ entry: EpisodeEntry) -> ListedEpisode {
@@ -101,18 +104,13 @@ extension PodcastTree {
   func loadListed(_ summaries: [Episode]) throws -> [ListedEpisode] {
     let podcasts = try catalog.podcasts(Array(Set(summaries.map(\.podcastID))))
     let byID = Dictionary(podcasts.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-    let unknown = state.withLock { state in podcasts.filter { state.podcasts[$0.id] == nil } }
-    for entry in try readEntries(unknown) { state.withLock { $0.podcasts[entry.id] = entry } }
-    loadCopies()
-    let own = state.withLock { $0.own ?? [:] }
+    try loadRows(of: podcasts)
     return summaries.compactMap { summary in
-      byID[summary.podcastID].map {
-        ListedEpisode(summary, of: $0, settings.sidecars, own: own[summary.mediaKey] ?? [])
-      }
+      byID[summary.podcastID].map { listed(EpisodeEntry(episode: summary, podcast: $0)) }
     }
   }
 
-  /// Reads the rows that a folder of episodes selects, where that never happened or they may be others.
+  /// Reads the rows that a folder of episodes selects, unless memory has the current ones.
   func loadView(_ view: NodeID) throws {
     try loadSubscriptions()
     try loadSearches()

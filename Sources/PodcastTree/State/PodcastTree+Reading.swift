@@ -73,7 +73,7 @@ extension PodcastTree {
     for podcast in podcasts { shown[podcast] = found[podcast] ?? [:] }
     apply(.results(search: id, try catalog.search(id), new, shown: shown))
     let view = NodeID(.search, id)
-    if state.withLock({ $0.episodeSearches[view] != nil && $0.listings[view] != nil }) { try loadView(view) }
+    if state.withLock({ $0.readQueries[view] != nil && $0.listings[view] != nil }) { try loadView(view) }
     let gone = Set(old.map(\.id)).subtracting(new.map(\.id)).map { NodeID(.result, $0) }
     if gone.isEmpty { return }
     loader.async(after: Self.lifetimeOfRemoved) { [weak self] in

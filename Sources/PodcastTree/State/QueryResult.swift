@@ -120,7 +120,7 @@ struct QueryResult: Sendable {
 
   private mutating func insert(_ row: Row, _ now: Int64) {
     let place = place(of: row)
-    // Behind the last one there may be others that were not read.
+    // Rows that were not read may follow the last one.
     if place == rows.count && !isWhole { return }
     rows.insert(row, at: place)
     rowByID[row.episode.id] = row
@@ -144,8 +144,7 @@ struct QueryResult: Sendable {
     return low
   }
 
-  /// Two podcasts whose names are the same where they are cut may have an episode of the same name: the later one is
-  /// numbered.
+  /// Shortened names of two podcasts may be equal, and so may their episodes' names: the later name gets a number.
   private mutating func show(_ row: Row) {
     let episode = row.episode
     let stem =

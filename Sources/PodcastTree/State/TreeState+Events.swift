@@ -13,7 +13,7 @@ enum TreeEvent: Sendable {
   case subscriptions([Folder], FolderTimes)
   /// The row of a result or a subscription: when its podcast last listed something else.
   case folder(NodeID, Folder)
-  /// A podcast whose facts and episodes may all be others; nil where it is gone.
+  /// A podcast of which any fact or episode may have changed; nil where it is gone.
   case podcast(Int64, PodcastEntry?)
   case refreshed(podcast: Int64, next: Int64?)
   /// Episodes that are new or have changed.
@@ -117,7 +117,7 @@ extension TreeState {
     let node = NodeID(.search, id)
     if old == nil && listings[node] == nil { return remake(changed) }
     // The folder of a search for episodes is made when its rows have been read.
-    var difference = remake((episodeSearches[node] == nil ? [node] : []) + changed)
+    var difference = remake((readQueries[node] == nil ? [node] : []) + changed)
     difference.attributes.append(node)
     return difference
   }
@@ -196,7 +196,7 @@ extension TreeState {
     let former = downloadOfKey[key]
     let ids = Set([former, episode?.id].compactMap(\.self))
     var difference = changing(Array(ids), at: status?.time ?? .now) { state in
-      state.count(key, status)
+      state.statuses[key] = status
       if let former, former != episode?.id { state.downloads[former] = nil }
       state.downloadOfKey[key] = status == nil ? nil : episode?.id
       if let episode { state.downloads[episode.id] = status == nil ? nil : episode }
@@ -207,14 +207,6 @@ extension TreeState {
     if status?.state == .cached { difference.bytes.append(episode.node(status)) }
     if old?.state != status?.state { difference.states = names(of: episode).episodes }
     return difference
-  }
-
-  private mutating func count(_ key: MediaKey, _ status: TransferStatus?) {
-    let old = statuses[key]
-    statuses[key] = status
-    cachedBytes += (status?.received ?? 0) - (old?.received ?? 0)
-    if let old { stateCounts[old.state, default: 0] -= 1 }
-    if let status { stateCounts[status.state, default: 0] += 1 }
   }
 }
 

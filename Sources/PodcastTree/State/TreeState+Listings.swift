@@ -27,7 +27,7 @@ extension TreeState {
     case (.downloaded, _):
       return views.filter { $0.key.kind == .downloadedPodcast }.map { Listing.Item($1.name, .node($0)) }
     case (_, .search):
-      if episodeSearches[folder] != nil { return views[folder].map { items(of: $0) } }
+      if readQueries[folder] != nil { return views[folder].map { items(of: $0) } }
       let languages = (searches ?? []).filter { $0.language != nil && category(of: $0) == folder }
       return results[folder.row].map { results in
         results.map { Listing.Item($0.name, .node(NodeID(.result, $0.id))) }

@@ -4,20 +4,16 @@ internal import TransferProtocol
 
 /// Folders of episodes: each is a query.
 extension TreeState {
-  init(latest: EpisodeQuery = .latest(100, days: 60)) { self.latest = latest }
+  init(latest: EpisodeQuery = .latest(100, days: 60)) { readQueries = [.latest: latest] }
 
   /// What a folder of episodes selects; nil for other folders, and where its search has not been read.
-  func query(of folder: NodeID) -> EpisodeQuery? {
-    folder == .latest ? latest : episodeSearches[folder] ?? views[folder]?.query
-  }
+  func query(of folder: NodeID) -> EpisodeQuery? { readQueries[folder] ?? views[folder]?.query }
 
   /// The folders whose rows are read from the catalogue.
-  var readViews: [NodeID] { [.latest] + episodeSearches.keys }
+  var readViews: [NodeID] { Array(readQueries.keys) }
 
-  /// The folders of episodes of several podcasts that are in memory.
-  var mixedViews: [NodeID] {
-    [.latest, .queue, .downloading, .paused, .failed] + episodeSearches.keys.filter { views[$0] != nil }
-  }
+  /// The folders of episodes of several podcasts.
+  var mixedViews: [NodeID] { [.queue, .downloading, .paused, .failed] + readQueries.keys }
 
   /// The views that may show an episode.
   func views(ofEpisode id: Int64) -> [NodeID] {
@@ -30,7 +26,7 @@ extension TreeState {
   }
 
   /// The views in memory that only the index can say of whether they show an episode.
-  var indexedViews: [NodeID] { episodeSearches.keys.filter { views[$0]?.query.needsIndex ?? false } }
+  var indexedViews: [NodeID] { readQueries.keys.filter { views[$0]?.query.needsIndex ?? false } }
 
   /// What queries select by; nil where its podcast is not in memory.
   func row(of episode: ListedEpisode) -> QueryResult.Row? {
@@ -75,16 +71,17 @@ extension TreeState {
     return changing(changed.sorted(), to: episodes) { $0.queue = new }
   }
 
-  /// Takes in which searches list episodes. Views of queries that have become others are read again.
+  /// Takes in the searches that list episodes. Views whose query has changed are read again.
   mutating func noteEpisodeSearches(_ searches: [Search]) {
     let queries = searches.filter { $0.category == nil }.compactMap { search in
       (try? EpisodeQuery(parsing: search.name)).flatMap(\.self).map { (NodeID(.search, search.id), $0) }
     }
-    let new = Dictionary(queries, uniquingKeysWith: { first, _ in first })
-    for view in episodeSearches.keys where new[view] != episodeSearches[view] {
+    var new = Dictionary(queries, uniquingKeysWith: { first, _ in first })
+    new[.latest] = readQueries[.latest]
+    for view in readViews where new[view] != readQueries[view] {
       views[view] = nil
       staleViews.remove(view)
     }
-    episodeSearches = new
+    readQueries = new
   }
 }

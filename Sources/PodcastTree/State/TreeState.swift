@@ -10,8 +10,6 @@ struct TreeState: Sendable {
 
   /// With the categories of `Discover/` and their languages.
   var searches: [Search]?
-  /// The searches that list episodes.
-  var episodeSearches: [NodeID: EpisodeQuery] = [:]
   var hasDirectory = false
   /// By search.
   var results: [Int64: [Folder]] = [:]
@@ -39,14 +37,11 @@ struct TreeState: Sendable {
   /// The episodes that have a download, as far as the catalogue knows them.
   var downloads: [Int64: ListedEpisode] = [:]
   var downloadOfKey: [MediaKey: Int64] = [:]
-  /// Of all downloads, in bytes.
-  var cachedBytes: Int64 = 0
-  var stateCounts: [TransferState: Int] = [:]
 
   // MARK: Queries
 
-  /// What `Latest/` shows.
-  let latest: EpisodeQuery
+  /// Those whose rows are read from the catalogue: of `Latest/`, and of searches for episodes.
+  var readQueries: [NodeID: EpisodeQuery]
   /// `Downloading/` with its folders, the queue, the folders of `Downloaded/`; `Latest/` and searches for episodes where
   /// their rows have been read.
   var views: [NodeID: QueryResult] = [
@@ -84,6 +79,10 @@ struct TreeState: Sendable {
     podcasts[EpisodeID.podcast(of: id)]?.episode(id) ?? downloads[id]
       ?? mixedViews.lazy.compactMap { views[$0]?.episode(id) }.first
   }
+
+  /// Bytes of all downloads.
+  var cachedBytes: Int64 { statuses.values.reduce(0) { $0 + $1.received } }
+  func count(of state: TransferState) -> Int { statuses.values.count { $0.state == state } }
 
   func status(of episode: ListedEpisode) -> TransferStatus? { statuses[episode.mediaKey] }
   func node(of episode: ListedEpisode) -> NodeID { episode.node(status(of: episode)) }

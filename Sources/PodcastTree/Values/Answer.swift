@@ -134,7 +134,7 @@ package enum Answer<Value: Sendable>: Sendable {
 }
 
 extension Answer where Value == Void {
-  /// Ends when the transfers have taken an order, or with why nobody says so.
+  /// Ends when the transfers have taken an order, or with the reason why they have not.
   static func order(_ begin: @escaping @Sendable (@escaping OrderCompletion) -> any Cancellable) -> Answer {
     .task { completion in begin { completion($0.map { .failure($0) } ?? .success(())) } }
   }

@@ -16,8 +16,7 @@ package struct NodeID: RawRepresentable, Hashable, Sendable {
 
   /// - Parameters:
   ///   - generation: an episode's; the first one is the node that was there before any byte came.
-  ///   - size: what its size is: the kernel never has to be told that a node's size was wrong, which races with
-  ///     whoever reads it.
+  ///   - size: another size is another node. So a node's size never changes in the kernel, which would race with reads.
   package init(_ kind: Kind, _ row: Int64, generation: UInt32 = 0, size: Size = .asShown) {
     let version = (UInt64(max(generation, 1) - 1) << 2 | size.rawValue) & 0x7ff
     rawValue = UInt64(bitPattern: row) & Self.rowMask | kind.rawValue << 48 | version << 53
