@@ -32,6 +32,14 @@ import Testing
     #expect(ranges(planner, [1_200_000..<1_200_010]) == ["1196032-2244607"])
   }
 
+  /// A response was given up amid a block: readers do not see that part.
+  @Test func aByteInABlockThatIsNotWholeIsWaitedFor() {
+    let half = RequestPlanner(have: ByteRanges([0..<2000]), total: 1 << 20, wantsWhole: false)
+    #expect(ranges(half, [0..<1]) == ["2000-4095"])
+    let end = RequestPlanner(have: ByteRanges([0..<5000]), total: 5000, wantsWhole: false)
+    #expect(ranges(end, [4999..<5000]).isEmpty)
+  }
+
   @Test func aBoundedResponseCoversOnlyItsRange() {
     let planner = RequestPlanner(
       have: ByteRanges(), total: 50 << 20, running: [.init(position: 0, end: 8192)])

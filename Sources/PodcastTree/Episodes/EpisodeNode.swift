@@ -47,7 +47,7 @@ struct EpisodeNode: TreeNode {
     if !caller.comesAgain, intent.startsDownload {
       tree.sweeps.opened(episode.id, by: program, isNew: status?.stage ?? .absent == .absent)
     }
-    // It counts as open from here: what it waits for does not leave the queue when another program closes it.
+    // The episode counts as open from here: its download does not leave the queue when another program closes it.
     tree.state.withLock { $0.open.take(episode.id) }
     return opened(request, intent).then { opened -> Answer<any OpenEpisode> in
       if caller.generation == 0 || opened.generation == caller.generation { return .value(opened) }
@@ -139,7 +139,11 @@ struct EpisodeNode: TreeNode {
     _ episode: ListedEpisode, _ intent: OpenIntent, _ program: Program?, _ file: EpisodeFile
   ) {
     tree.state.withLock { $0.open.close(id) }
-    guard intent.startsDownload, let program else { return }
+    // The daemon keeps a download in the queue while a reader has it open: the last close asks again.
+    let isStillQueued =
+      tree.sweeps.isLetGo(episode.id, by: program)
+      && tree.transfers.status(of: episode.mediaKey)?.stage == .running
+    guard intent.startsDownload || isStillQueued, let program else { return }
     let size = file.size ?? episode.feedLength ?? episode.estimate
     let isShort = file.bytesRead < 1 << 20 && file.bytesRead < size / 10
     let leaves = tree.sweeps.closed(episode.id, by: program, isShort: isShort)

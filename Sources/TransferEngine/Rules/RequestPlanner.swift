@@ -49,10 +49,17 @@ struct RequestPlanner {
   /// Where the latest reader is: the whole is filled from there on first.
   var focus: Int64 = 0
 
+  /// What a wait needs first: of its range, else of the blocks that it touches, because readers see whole blocks.
+  private func hole(of wait: Range<Int64>) -> Range<Int64>? {
+    let file = 0..<(total ?? .max)
+    return have.missing(in: wait.clamped(to: file)).first
+      ?? have.missing(in: Limits.blocks(of: wait).clamped(to: file)).first
+  }
+
   /// Those of `waits` that no response under way will soon end.
   private func uncovered(_ waits: [Range<Int64>]) -> [Range<Int64>] {
     waits.filter { wait in
-      guard let hole = have.missing(in: wait.clamped(to: 0..<(total ?? .max))).first else { return false }
+      guard let hole = hole(of: wait) else { return false }
       return !isCovered(hole.lowerBound, of: wait, also: [], by: waits)
     }
   }
@@ -69,7 +76,7 @@ struct RequestPlanner {
     let next = uncovered(waits).prefix(max(Self.most - running.count, 0))
     for wait in next.sorted(by: { $0.lowerBound < $1.lowerBound }) {
       let clamped = wait.clamped(to: 0..<(total ?? .max))
-      guard let hole = have.missing(in: clamped).first,
+      guard let hole = hole(of: wait),
         !isCovered(hole.lowerBound, of: wait, also: result, by: waits)
       else { continue }
       if canSeek {
