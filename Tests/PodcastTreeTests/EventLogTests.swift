@@ -49,6 +49,8 @@ import TransferProtocol
   private func fixture() throws -> TreeFixture {
     let fixture = try TreeFixture()
     _ = try fixture.list(fixture.searched())
+    // The commit of its refresh is no event of a test.
+    try fixture.settle()
     return fixture
   }
 

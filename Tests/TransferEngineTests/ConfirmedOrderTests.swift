@@ -85,6 +85,17 @@ import TransferProtocol
     #expect(world.state(0) == (isOpenedBefore ? .remote : .downloading))
   }
 
+  /// A client tells a new daemon again what it has open: that has been so since before the order.
+  @Test func whatIsSaidToBeOpenAgainUndoesNoDrop() {
+    let world = worldWithAnEpisode()
+    let (key, generation) = (world.requests[0].key, world.copy(0).generation)
+    world.removesAtOnce = false
+    world.say { .order(id: $0, .drop(key)) }
+    world.say { .open(id: $0, world.requests[0], .download, generation: generation) }
+    world.handle(.removed(key))
+    #expect(world.asked == 1 && world.state(0) == .remote)
+  }
+
   /// A drop overtakes an order that is on its way to the disk.
   @Test func aStartThatIsDroppedBeforeItIsStoredDoesNotBegin() {
     let world = EngineWorld(1, hosts: 1)

@@ -8,16 +8,20 @@ struct Space: Hashable {
   /// What is being let go of, and how many bytes of it are wanted.
   private(set) var evicting: Set<MediaKey> = []
   private var goal: Int64 = 0
-  /// Set while less went than was wanted, because other processes have it open: until when nothing more is tried.
-  private var restsUntil: Instant?
+  /// Those that another process had open when they were to go, and until when they are not tried again.
+  private var held: Set<MediaKey> = []
+  private var restsUntil = Instant(nanoseconds: 0)
   private static let rest = 10.0
 
-  func isResting(at now: Instant) -> Bool { restsUntil.map { now < $0 } ?? false }
+  /// What may be tried of `candidates`.
+  func due(_ candidates: [GenerationName], at now: Instant) -> [GenerationName] {
+    now < restsUntil ? candidates.filter { !held.contains($0.key) } : candidates
+  }
 
   /// Bytes of `candidates` that go for certain. What others have open must have gone before anything begins in its place,
   /// or each try would write a little more.
   func certain(_ candidates: [GenerationName]) -> Int64 {
-    restsUntil == nil ? candidates.reduce(0) { $0 + (evicting.contains($1.key) ? 0 : $1.size) } : 0
+    candidates.reduce(0) { $0 + (held.contains($1.key) || evicting.contains($1.key) ? 0 : $1.size) }
   }
 
   mutating func evict(_ candidates: [GenerationName], goal: Int64) {
@@ -25,9 +29,15 @@ struct Space: Hashable {
     self.goal = goal
   }
 
-  mutating func evicted(freed: Int64, at now: Instant) -> Set<MediaKey> {
+  mutating func evicted(_ gone: [MediaKey], freed: Int64, at now: Instant) -> Set<MediaKey> {
     defer { evicting = [] }
-    restsUntil = freed < goal ? now.adding(Self.rest) : nil
+    held.subtract(gone)
+    if freed < goal {
+      held.formUnion(evicting.subtracting(gone))
+      restsUntil = now.adding(Self.rest)
+    } else if now >= restsUntil {
+      held = []
+    }
     return evicting
   }
 }
@@ -124,7 +134,7 @@ extension TransferCore {
   @discardableResult
   private mutating func evict(_ count: Int64, partly: Bool = false) -> Bool {
     if !space.evicting.isEmpty { return true }
-    let candidates = space.isResting(at: now.instant) ? [] : evictable
+    let candidates = space.due(evictable, at: now.instant)
     guard !candidates.isEmpty, partly || candidates.reduce(0, { $0 + $1.size }) >= count else { return false }
     space.evict(candidates, goal: count)
     emit(.evict(candidates, count: count + min(settings.cacheSize, downloads.bytes) / Self.lowWater))
@@ -141,7 +151,7 @@ extension TransferCore {
         core.forgetBytes(of: &download, removesNames: false)
       }
     }
-    for key in space.evicted(freed: freed, at: now.instant).sorted()
+    for key in space.evicted(names.map(\.key), freed: freed, at: now.instant).sorted()
     where downloads.active[key] != nil { touch(key) }
     roomHasChanged()
     reconsider()
