@@ -46,6 +46,9 @@ final class EngineWorld {
   var evictsAtOnce = true
   /// Whether all that may go goes when something is let go of; else nothing does.
   var letsGo = false
+  /// Bytes that a look at the disk finds; and how often something was to be let go of.
+  var room: Int64 = 1 << 40
+  private(set) var evictions = 0
   /// Bytes that the disk has room for.
   var capacity = Int64.max
   /// Behind so many bytes of a file the runtime folder has no room for its live map.
@@ -206,8 +209,9 @@ final class EngineWorld {
         removed.insert(generation)
         if generations[key] == generation { files[key] = nil }
         if removesAtOnce { answers.append(.removed(key)) } else { unremoved.append(key) }
-      case .measureRoom: answers.append(.room(1 << 40))
+      case .measureRoom: answers.append(.room(room))
       case .evict(let candidates, _):
+        evictions += 1
         let gone = letsGo ? candidates : []
         for candidate in gone { files[candidate.key] = nil }
         if evictsAtOnce {

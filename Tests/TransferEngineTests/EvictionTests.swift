@@ -139,4 +139,25 @@ import TransferProtocol
     world.wait(0.3)
     #expect(world.asked == asked)
   }
+
+  /// An episode waits for room on the disk, and what may go for it was open elsewhere.
+  @Test func nothingGoesByAnOldLookAtTheDisk() {
+    let world = EngineWorld(2, hosts: 2) { $0.minimumFree = 1 << 20 }
+    world.say { .order(id: $0, .start(world.requests[0])) }
+    world.answer(700_000)
+    world.bring(700_000)
+    world.end(nil)
+    world.wait(70)
+    world.room = 1 << 20
+    world.say { .order(id: $0, .start(world.requests[1])) }
+    world.answer(200_000)
+    world.bring(200_000)
+    for _ in 0..<200 where world.evictions < 2 { world.wait(0.1) }
+    #expect(world.evictions == 2 && world.state(0) == .cached && world.state(1) == .queued)
+    world.wait(9.5)
+    // Now there is room, and what was open may go.
+    (world.room, world.letsGo) = (1 << 40, true)
+    world.wait(5)
+    #expect(world.evictions == 2 && world.state(0) == .cached && world.state(1) == .downloading)
+  }
 }

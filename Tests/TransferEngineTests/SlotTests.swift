@@ -46,4 +46,23 @@ import TransferProtocol
     #expect(world.asked == 3)
     #expect(world.states() == [.downloading: 3])
   }
+
+  /// A sweep's episode is opened again before its download has left the queue.
+  @Test func aReaderGetsItsBytesFromAHostWhoseSlotsAreTaken() {
+    let world = EngineWorld(3, hosts: 1)
+    for request in world.requests { world.say { .order(id: $0, .start(request)) } }
+    let isThird: (String) -> Bool = { $0.hasSuffix("/2.mp3") }
+    world.answer(10_000_000) { !isThird($0) }
+    world.bring(100_000)
+    world.say { .open(id: $0, world.requests[2], .fetchOnly, generation: nil) }
+    world.say { .wait(id: $0, open: 4, offset: 0, count: 1) }
+    #expect(world.asked == 3)
+    world.answer(10_000_000, where: isThird)
+    world.bring(2000, where: isThird)
+    world.bring(2096, where: isThird)
+    world.wait(1)
+    #expect(world.sent.contains { if case .available(wait: 5) = $0.message { true } else { false } })
+    // It keeps to the slots again.
+    #expect(world.asked == 3 && world.running.count == 2 && world.state(2) == .queued)
+  }
 }

@@ -190,6 +190,9 @@ struct Download: Hashable {
       && readers.contains { $0.intent == .fetchOnly && $0.isCurrent(record.generation) }
   }
 
+  /// Whether readers need a response, whoever wants all of it.
+  var servesReaders: Bool { !fetchableWaits.isEmpty || readsThrough }
+
   /// What readers wait for that may be fetched for them; the oldest wait comes first.
   var fetchableWaits: [Range<Int64>] {
     if !mayFetch { return [] }

@@ -107,11 +107,13 @@ extension TransferCore {
       let isTaking = !download.fetches.isEmpty
       let isBounded = settings.minimumFree > 0 || download.retry.lacksRoom
       let disk = isBounded && !isTaking ? promisedOnDisk + onDisk - left : 0
-      let excess = max(downloads.bytes + promised + need - settings.cacheSize, disk)
+      let budget = downloads.bytes + promised + need - settings.cacheSize
+      let excess = max(budget, disk)
       if excess > 0 {
         certain = certain ?? space.certain(evictable)
         if certain ?? 0 < excess {
-          evict(excess)
+          // Somebody may have made room since the last look at the disk: nothing goes before the next one.
+          if disk > budget && !space.free.isFresh(at: now.instant) { measureRoom() } else { evict(excess) }
           continue
         }
       }
@@ -182,7 +184,7 @@ extension TransferCore {
   /// The disk had no room where there was to be some: `min_free` is 0, or a quota ends before the disk does.
   /// - Returns: whether something is let go of for what is still to come; the download goes on when it is gone.
   mutating func makesRoom(for download: inout Download) -> Bool {
-    guard download.isWanted || !download.fetchableWaits.isEmpty || download.readsThrough else { return false }
+    guard download.isWanted || download.servesReaders else { return false }
     let need = download.record.total == nil ? Self.ahead : min(download.unclaimed, Self.worthwhile)
     guard evict(max(need, Self.least), partly: true) else { return false }
     retry(&download, at: now.instant.adding(Self.timeToEvict))
@@ -203,7 +205,7 @@ extension TransferCore {
       // What is on its way is shown before anybody hears that there is no more.
       if download.openFiles?.pending ?? 0 > 0 { return false }
       // A reader hears of it; without one it waits in the queue.
-      let isAwaited = !download.isBackground || !download.fetchableWaits.isEmpty || download.readsThrough
+      let isAwaited = !download.isBackground || download.servesReaders
       endFetches(of: &download, losing: true)
       touch(&download)
       if isAwaited { handle(Fault(.noRoom, Self.noSpaceLeft), of: &download) }

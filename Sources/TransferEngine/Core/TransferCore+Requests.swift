@@ -46,10 +46,11 @@ extension TransferCore {
 
   /// The fetches that bring what readers wait for.
   private func awaited(in download: Download) -> Set<FlowID> {
-    Set(
+    let planner = planner(for: download)
+    return Set(
       download.fetchableWaits.compactMap { wait in
         if download.openFiles?.shows(wait) == true { return nil }
-        let first = download.openFiles?.claimed.missing(in: wait).first?.lowerBound ?? wait.lowerBound
+        let first = planner.hole(of: wait)?.lowerBound ?? wait.lowerBound
         return download.fetches.filter { $0.position <= first && first < $0.request.end ?? .max }
           .max { $0.position < $1.position }?.id
       })

@@ -125,7 +125,8 @@ extension TransferCore {
     let fetch = download.fetches[index]
     // Now it turns out who sends, and that has enough to do for the background.
     let isSurplus =
-      download.isBackground && scheduler.count(from: head.host, besides: download.key) >= settings.perHost
+      download.isBackground && !download.servesReaders
+      && scheduler.count(from: head.host, besides: download.key) >= settings.perHost
     download.source.sender = head.host
     download.source.isPrivate = head.isFromPrivateHost
     download.source.answered = now.instant

@@ -51,7 +51,7 @@ struct RequestPlanner {
 
   /// The first missing bytes that a reader waits for. Where its own range is complete, those of the blocks around it:
   /// readers see whole blocks.
-  private func hole(of wait: Range<Int64>) -> Range<Int64>? {
+  func hole(of wait: Range<Int64>) -> Range<Int64>? {
     let file = 0..<(total ?? .max)
     return have.missing(in: wait.clamped(to: file)).first
       ?? have.missing(in: Limits.blocks(of: wait).clamped(to: file)).first

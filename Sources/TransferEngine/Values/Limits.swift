@@ -11,7 +11,7 @@ package enum Limits {
   /// What the kernel asks for when a file's first byte is read (its read-ahead).
   package static let beginning: Int64 = 128 << 10
   /// What a response may bring that is not on its way to the disk yet, all of them together.
-  package static let held: Int64 = 16 << 20
+  package static let held: Int64 = 8 << 20
   /// What one may, where there are few, and where there are many.
   package static let heldEach = (most: Int64(2 << 20), least: Int64(128 << 10))
   /// Seconds after which what has come is written though it is little.
