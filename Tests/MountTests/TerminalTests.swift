@@ -208,7 +208,7 @@ import Testing
     #expect(try fixture.run("get", "--queue", fixture.episode(2)).end == .exit(0))
     let words = "no space left in \(run)/podcastfs"
     #expect(
-      try eventually { try (try? fixture.attribute("error", fixture.episode(2)))?.contains(words) ?? false })
+      try eventually { try fixture.attribute("error", fixture.episode(2))?.contains(words) ?? false })
     #expect(try fixture.attribute("state", fixture.episode(2)) == "queued")
     // What has been downloaded can be read.
     #expect(try fixture.isWhole(fixture.episode(1), 1))
