@@ -85,10 +85,10 @@ package struct MountOptions: Hashable, Sendable {
     "noexec", "async", "sync", "dirsync", "atime", "noatime",
   ]
 
-  private static let valued: Set<String> = ["fsname", "subtype"]
+  private static let valued: Set<String> = ["fsname", "subtype", "max_read"]
 
   /// Options for mount(8), systemd and file managers, and options that would change nothing: podcastfs checks permissions
-  /// itself, keeps no times of access, and has no symbolic links.
+  /// itself, keeps no times of access, has no symbolic links, and tells the kernel how long to keep what.
   private static func isForOthers(_ key: String) -> Bool {
     key.hasPrefix("x-") || key.hasPrefix("X-")
       || [
@@ -96,6 +96,10 @@ package struct MountOptions: Hashable, Sendable {
         "nogroup", "_netdev", "nofail", "comment", "silent", "loud", "lazytime", "nolazytime", "mand",
         "nomand", "iversion", "noiversion", "helper", "uhelper", "default_permissions", "diratime",
         "nodiratime", "relatime", "norelatime", "strictatime", "nostrictatime", "symfollow", "nosymfollow",
+        "nonempty", "kernel_cache", "auto_cache", "attr_timeout", "entry_timeout", "negative_timeout",
+        "ac_attr_timeout", "max_background", "max_readahead", "congestion_threshold", "clone_fd",
+        "max_threads",
+        "max_idle_threads", "big_writes", "large_read", "intr", "hard_remove", "use_ino", "readdir_ino",
       ].contains(key)
   }
 }

@@ -38,7 +38,10 @@ extension Settings {
     }
     let key = Self.trimmed(line[..<equals])
     var value = Self.trimmed(line[line.index(after: equals)...])
-    if value.count >= 2, value.first == "\"", value.last == "\"" {
+    // Those of a phrase are its own.
+    let keepsQuotes =
+      key == SubscriptionRules.Key.include.rawValue || key == SubscriptionRules.Key.exclude.rawValue
+    if !keepsQuotes, value.count >= 2, value.first == "\"", value.last == "\"" {
       value = String(value.dropFirst().dropLast())
     }
     switch section {

@@ -45,7 +45,9 @@ package enum MountPoint {
       // would wait for it.
       if !mount.isOurs && !isDead(absolute) { break }
       switch mount.isOurs ? MountProbe.look(at: absolute) : .dead {
-      case .alive: throw MountFailure("podcastfs is already mounted on \(path)")
+      case .alive:
+        throw MountFailure(
+          "podcastfs is already mounted on \(path), perhaps as a demonstration: podcastfs unmount \(path)")
       case .silent:
         throw MountFailure(
           "the mount on \(path) does not answer: podcastfs unmount --lazy \(path)")

@@ -22,7 +22,7 @@ struct Succession: Sendable {
   /// Makes way for the next process, if there can be one: then this does not return.
   /// - Parameters:
   ///   - sender: the process that asks: where it is a podcastfs, its program serves from now on.
-  ///   - prepare: waits for programs that write; requests are served meanwhile.
+  ///   - prepare: waits until programs have closed the files that they write; this process still answers them meanwhile.
   func handOver(askedBy sender: Int32, _ prepare: () -> Void) {
     guard let keeper else { return }
     let asking = Directories.linkTarget("/proc/\(sender)/exe")

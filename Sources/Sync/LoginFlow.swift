@@ -39,6 +39,10 @@ package struct LoginFlow: Sendable {
     guard let user = answer["loginName"]?.text, let password = answer["appPassword"]?.text else {
       throw SyncError("the answer of \(requests.host) has no password")
     }
+    // They go into the configuration file. A line break would begin another line there.
+    guard
+      [user, password].allSatisfy({ !$0.isEmpty && $0.utf8.count <= 1000 && PrintableText.line($0) == $0 })
+    else { throw SyncError("the answer of \(requests.host) has a name or password that cannot be one") }
     return Credentials(user: user, password: password)
   }
 }

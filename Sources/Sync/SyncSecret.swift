@@ -18,6 +18,9 @@ extension SyncSettings {
     return UUIDv5.text(namespace: UUIDv5.url, name: Array(text.utf8))
   }
 
+  /// Seconds for the command, which may ask the user.
+  private static let patience = "60"
+
   /// The password, by its command where there is one.
   func secret() throws(SyncError) -> String? {
     guard let command = passwordCommand else { return password }
@@ -26,7 +29,9 @@ extension SyncSettings {
     do {
       let pipe = try Pipe()
       let process = try ChildProcess.start(
-        "/bin/sh", ["-c", command], files: [nil, pipe.writer.rawValue, nil], isDetached: false)
+        // One that does not end must not hold the synchronization up for good (timeout(1)).
+        "/usr/bin/env", ["timeout", Self.patience, "/bin/sh", "-c", command],
+        files: [nil, pipe.writer.rawValue, nil], isDetached: false)
       output = try pipe.takeReader().readToEnd(limit: 65_536)
       status = try ChildProcess.wait(process)
     } catch {

@@ -11,7 +11,7 @@ package struct SyncTimetable: Sendable {
 
   /// Seconds after the start, and after the network has changed.
   private static let beginning = 5.0
-  /// Seconds after a change here: more often follow.
+  /// Seconds after a change on this machine: other changes often follow the first.
   private static let afterChange = 20.0
 
   package init(now: MonotonicTime) { next = now.adding(Self.beginning) }

@@ -21,6 +21,14 @@ import TransferProtocol
     #expect(FuseChecks.library("3.2.1").isProblem)
   }
 
+  @Test func anOfflineDirectoryThatCannotBeReadIsAProblem() throws {
+    let home = try TestEnvironment()
+    #expect(try !Products.run("podcastfs", ["doctor"], in: home).output.contains("offline directory"))
+    try home.home.write("data/podcastfs/directory/directory.sqlite", "no database")
+    let doctor = try Products.run("podcastfs", ["doctor"], in: home)
+    #expect(doctor.output.contains("PROBLEM  the offline directory"), "\(doctor.output)")
+  }
+
   @Test func lettingOthersInNeedsRootsConsent() throws {
     let directory = try TemporaryDirectory()
     let closed = try directory.write("closed.conf", "# user_allow_other\nmount_max = 1000\n")

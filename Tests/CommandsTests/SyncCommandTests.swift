@@ -78,6 +78,15 @@ import Testing
     #expect(text.hasPrefix("country = de\n"))
   }
 
+  @Test func aPasswordThatWouldBeALineOfTheConfigurationIsRefused() throws {
+    let (home, server) = (try TestEnvironment(), try FakeSyncServer(.nextcloud))
+    let login = try Products.start("podcastfs", ["sync", "login", server.address], in: home)
+    #expect(login.waitForOutput { $0.contains("/index.php/login/v2/flow/abc") })
+    server.logIn("x\"\npassword_command = \"touch /tmp/owned")
+    #expect(login.wait() == .exit(1) && login.errors.contains("cannot be one"), "\(login.errors)")
+    #expect(access(home.home.path("config/podcastfs/config"), F_OK) != 0)
+  }
+
   @Test(.enabled(if: canMount)) func aMountSynchronizesByItselfAndShowsIt() throws {
     let server = try FakeSyncServer(.opodsync)
     let mounted = try MountedCatalogue()

@@ -40,6 +40,7 @@ import Testing
       auto_download = 14d
       [subscriptions]
       after_played = drop:2d
+      include = "ep 3"
       """)
     #expect(settings.downloads == 2)
     #expect(settings.cacheSize == 5 << 30)
@@ -53,6 +54,7 @@ import Testing
     #expect(feed.rules.exclude == ["rerun", "best of"])
     #expect(settings.feeds["http://other.example/"]?.rules.autoDownload == .age(14 * 86_400))
     #expect(settings.rules.afterPlayed == .drop(after: 2 * 86_400))
+    #expect(settings.rules.include == ["ep 3"], "a phrase keeps its quotation marks")
   }
 
   @Test func theFileTakesTheOptionsOfFUSEToo() throws {

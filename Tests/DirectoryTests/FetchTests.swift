@@ -65,6 +65,15 @@ import Testing
     #expect(ranges.first == "bytes=30000-" && ranges.count == 2, "\(ranges)")
   }
 
+  @Test func aServerThatCutsAndResumesNothingIsGivenUp() throws {
+    var dump = resource(try archive("Show", rows: 500))
+    dump.behaviour.ignoresRange = true
+    dump.behaviour.cutAfter = 30_000
+    let url = origin.serve("/dump.tgz", dump)
+    #expect(throws: HTTPError.self) { try fetch(url) }
+    #expect(origin.requests.count == 6)
+  }
+
   @Test func whatAnEarlierProcessHasFetchedIsNotFetchedAgain() throws {
     let bytes = try archive("Show", rows: 500)
     var dump = resource(bytes)
@@ -94,7 +103,7 @@ import Testing
   @Test func theDumpThatIsInstalledIsNotFetchedAgain() throws {
     let bytes = try archive("One")
     let server = try HTTPServer { request, writer throws(ResponseWriter.Ended) in
-      let isKnown = request.header("if-none-match") == "\"7\""
+      let isKnown = request.header("if-none-match") == "\"7\"" && request.path != "/simple"
       try writer.respond(isKnown ? 304 : 200, [("ETag", "\"7\"")], body: isKnown ? [] : bytes)
     }
     defer { server.stop() }
@@ -102,6 +111,9 @@ import Testing
     installation.place.removeDownload()
     #expect(try fetch("\(server.address)/dump", installed: identity.text) == nil)
     #expect(try fetch("\(server.address)/other", installed: identity.text) != nil)
+    let simple = try #require(try fetch("\(server.address)/simple"))
+    installation.place.removeDownload()
+    #expect(try fetch("\(server.address)/simple", installed: simple.text) == nil)
   }
 
   @Test func aServerThatRefusesTheProgramsNameIsUnderstood() throws {

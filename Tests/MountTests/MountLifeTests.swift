@@ -320,7 +320,7 @@ import Testing
     _ = try Directories.read("\(show)/\(episode)", limit: 100)
     #expect(try fixture.run("demo", "--", "status").output.contains("1 downloading"))
     let second = try fixture.run("demo", fixture.root + "2")
-    #expect(second.end == .exit(1) && second.errors.contains("mounted already"), "\(second.errors)")
+    #expect(second.end == .exit(1) && second.errors.contains("already mounted"), "\(second.errors)")
     #expect(access(fixture.root + "2", F_OK) != 0)
     let process = try #require(fixture.mountProcess)
     #expect(try fixture.run("unmount", fixture.root).end == .exit(0))

@@ -62,17 +62,6 @@ import Testing
     try fixture.unmount()
   }
 
-  /// SQLite's "disk I/O error" says nothing of the limit.
-  @Test(arguments: [8, 100]) func aLimitOfFilesSizesThatIsTooSmallIsNamed(kibibytes: Int) throws {
-    let fixture = try MountFixture()
-    let mounting = try RunningProcess(
-      "bash",
-      ["-c", "ulimit -f \(kibibytes); exec '\(Products.path("podcastfs"))' mount '\(fixture.root)'"],
-      environment: fixture.environment.variables)
-    #expect(mounting.wait() == .exit(1))
-    #expect(mounting.errors.contains("ulimit -f"), "\(mounting.errors)")
-  }
-
   /// After an error ext4 is read-only, though its files stay open for writing.
   @Test(.enabled(if: TestDisk.isPossible, Comment(rawValue: TestDisk.requirement)))
   func whereTheCatalogueCannotBeWrittenTheDownloadStays() throws {

@@ -131,8 +131,8 @@ package final class FakeSyncServer: Sendable {
     var bodies: [String] = []
     var failure: (status: Int, headers: [(name: String, value: String)])?
     var devices: Set<String> = []
-    /// Of the login flow: whether the user has logged in.
-    var hasLoggedIn = false
+    /// Of the login flow: the password that it gives, once the user has logged in.
+    var appPassword: String?
   }
 
   private let state: Monitor<State>
@@ -163,7 +163,9 @@ package final class FakeSyncServer: Sendable {
 
   package func change(_ body: (inout SyncServerModel) -> Void) { state.withLock { body(&$0.model) } }
   package func forgetRequests() { state.withLock { ($0.requests, $0.bodies) = ([], []) } }
-  package func logIn() { state.withLock { $0.hasLoggedIn = true } }
+  package func logIn(_ password: String = FakeSyncServer.password) {
+    state.withLock { $0.appPassword = password }
+  }
 
   /// Answers everything with this status from now on; nil for well again.
   package func fail(_ status: Int?, _ headers: [(name: String, value: String)] = []) {
@@ -230,13 +232,14 @@ package final class FakeSyncServer: Sendable {
         ])
       )
     }
-    guard state.hasLoggedIn, String(decoding: request.body, as: UTF8.self) == "token=t0ken" else {
+    guard let appPassword = state.appPassword, String(decoding: request.body, as: UTF8.self) == "token=t0ken"
+    else {
       return (404, [], nil)
     }
     return (
       200, [],
       .object([
-        ("server", .string(place)), ("loginName", .string(user)), ("appPassword", .string(password)),
+        ("server", .string(place)), ("loginName", .string(user)), ("appPassword", .string(appPassword)),
       ])
     )
   }

@@ -75,7 +75,7 @@ import Transcripts
       """
     #expect(
       lines(text) == [
-        "1000-2600 Ada: Good evening & welcome", "2600-3605000 Ada: to the harbour.",
+        "1000-2600 Ada: Good evening & welcome", "2600-3800 Ada: to the harbour.",
         "3605000-3605400 Ben: Fog.",
       ])
   }

@@ -1,7 +1,7 @@
 -- Keeps the listening position of episodes in podcastfs.
 --
 -- When mpv opens an episode below a mount of podcastfs, this script seeks to the episode's position. It does not seek
--- where the user gave --start. It stores the position every 15 seconds while mpv plays, at each pause and seek, and when
+-- where the user gave --start, --end or --length. It stores the position every 15 seconds while mpv plays, at each pause and seek, and when
 -- the file ends. Any other file is left alone. Debian's mpv loads the script from /etc/mpv/scripts.
 
 local utils = require 'mp.utils'
@@ -44,6 +44,15 @@ local function local_path()
     return utils.join_path(mp.get_property('working-directory') or '', path)
 end
 
+-- Whether the user has mpv play only a part: with --start, --end or --length.
+local function plays_part()
+    for _, name in ipairs({'start', 'end', 'length'}) do
+        local value = mp.get_property(name)
+        if value and value ~= 'none' then return true end
+    end
+    return false
+end
+
 mp.register_event('file-loaded', function()
     episode, stored, current, resuming = nil, nil, nil, false
     local path = local_path()
@@ -52,8 +61,7 @@ mp.register_event('file-loaded', function()
     if not answer or answer.status ~= 0 then return end
     episode = path
     local position = tonumber(answer.stdout)
-    local start = mp.get_property('start')
-    if position and position > 0 and (not start or start == 'none') then
+    if position and position > 0 and not plays_part() then
         stored, resuming, seeks = position, true, 0
         mp.commandv('seek', position, 'absolute+exact')
     end
@@ -84,7 +92,9 @@ mp.add_hook('on_unload', 50, function()
     local duration = mp.get_property_number('duration')
     -- The last position that mpv says is a moment before the end.
     local isNear = duration and current and not resuming and duration - current < 2
-    if duration and (isNear or mp.get_property_bool('eof-reached')) then store(duration) else store_now() end
+    -- The end of a part is not the end of the episode.
+    local isEnd = not plays_part() and mp.get_property_bool('eof-reached')
+    if duration and (isNear or isEnd) then store(duration) else store_now() end
     episode = nil
     if timer then timer:kill() end
     timer = nil

@@ -11,7 +11,7 @@ struct CatalogSession: Sendable {
   let http: HTTPClient
   let catalog: Catalog
 
-  /// - Parameter change: sets the options of the command line.
+  /// - Parameter change: changes the settings by the command's own options, such as `--country`.
   init(_ change: (inout Settings) -> Void = { _ in }) throws {
     let loaded = try CommandSettings.load()
     var settings = loaded.settings

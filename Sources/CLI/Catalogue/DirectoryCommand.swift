@@ -40,8 +40,8 @@ enum DirectoryCommand: Command {
     case ("fetch", 1...2):
       var settings = settings
       if operands.count == 2 { settings.directoryURL = operands[1] }
-      return try fetch(place, places, settings)
-    case ("import", 2): return try importFile(operands[1], place, places, settings)
+      return try fetch(place, places, settings, isJSON)
+    case ("import", 2): return try importFile(operands[1], place, places, settings, isJSON)
     case ("status", 1): return try status(PodcastDirectory(place: place), settings, isJSON)
     case ("remove", 1):
       let directory = PodcastDirectory(place: place)
@@ -52,38 +52,46 @@ enum DirectoryCommand: Command {
   }
 
   private static func importFile(
-    _ file: String, _ place: DirectoryPlace, _ places: Places, _ settings: Settings
+    _ file: String, _ place: DirectoryPlace, _ places: Places, _ settings: Settings, _ isJSON: Bool
   ) throws -> Int32 {
     try places.create()
     let source = try open(file)
     let name = file == "-" ? "standard input" : String(file.split(separator: "/").last ?? "")
     do {
       let facts = try DirectoryWork.run(source, name: name, place, settings)
-      StandardStreams.report(installed(facts))
+      report(facts, place, isJSON)
     } catch {
       throw DirectoryWork.failure(of: file, error)
     }
     return 0
   }
 
-  private static func fetch(_ place: DirectoryPlace, _ places: Places, _ settings: Settings) throws -> Int32 {
+  private static func fetch(
+    _ place: DirectoryPlace, _ places: Places, _ settings: Settings, _ isJSON: Bool
+  ) throws -> Int32 {
     try places.create()
     let address = settings.dumpAddress
     let shown = WebAddress(address).shown
     do {
       guard let identity = try DirectoryWork.download(place, settings) else {
+        if isJSON { return try status(PodcastDirectory(place: place), settings, true) }
         StandardStreams.report("the newest directory is installed")
         return 0
       }
       let source = try FileDescriptor(openingRegular: place.download, O_RDONLY)
       let facts = try DirectoryWork.run(source, name: shown, identity: identity.text, place, settings)
       place.removeDownload()
-      StandardStreams.report(installed(facts))
+      report(facts, place, isJSON)
     } catch {
       if (error as? DirectoryError)?.errno == .EINVAL { place.removeDownload() }
       throw DirectoryWork.failure(of: shown, error)
     }
     return 0
+  }
+
+  private static func report(_ facts: DirectoryFacts, _ place: DirectoryPlace, _ isJSON: Bool) {
+    if isJSON { return StandardStreams.print(json(facts, nil, place.file).indentedText) }
+    StandardStreams.report(installed(facts))
   }
 
   private static func open(_ file: String) throws -> FileDescriptor {
@@ -114,13 +122,18 @@ enum DirectoryCommand: Command {
     } else {
       StandardStreams.complain("\(DirectoryError.missing)")
     }
-    if let part, !isJSON {
-      let total = part.total.map { " of \(HumanText.size($0))" } ?? ""
-      StandardStreams.tell(
-        "\(HumanText.size(part.bytes))\(total) of a newer dump downloaded: podcastfs directory fetch resumes it"
-      )
+    if part != nil, !isJSON, let progress = progress(directory.place, settings) {
+      StandardStreams.tell("\(progress): podcastfs directory fetch continues")
     }
     return facts == nil ? 1 : 0
+  }
+
+  /// "offline directory: 412 MiB of 1.70 GiB downloaded"; nil where no part of a newer dump is here.
+  static func progress(_ place: DirectoryPlace, _ settings: Settings) -> String? {
+    place.downloaded(of: settings.dumpAddress).map { part in
+      let total = part.total.map { " of \(HumanText.size($0))" } ?? ""
+      return "offline directory: \(HumanText.size(part.bytes))\(total) downloaded"
+    }
   }
 
   private static func json(

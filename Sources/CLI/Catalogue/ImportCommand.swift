@@ -80,8 +80,9 @@ enum ImportCommand: Command {
     StandardStreams.report(
       "\(outcome.added) \(isDry ? "would be added" : "added"), \(outcome.known) known already\(refused)")
     let further = [
-      (outcome.rules, "rule"), (outcome.episodes, "episode"), (outcome.searches.count, "search"),
-    ].filter { $0.0 > 0 }.map { HumanText.count($0.0, $0.1) }
+      HumanText.count(outcome.rules, "rule"), HumanText.count(outcome.episodes, "episode"),
+      outcome.searches.count == 1 ? "1 search" : "\(outcome.searches.count) searches",
+    ].filter { !$0.hasPrefix("0 ") }
     if !further.isEmpty { StandardStreams.report("also: \(further.joined(separator: ", "))") }
     if outcome.awaited > 0 {
       StandardStreams.report(

@@ -78,7 +78,7 @@ enum UnsubscribeCommand: Command {
 }
 
 extension [String] {
-  /// Calls `body` for each. A failure is reported and does not keep the others from being done.
+  /// Calls `body` for each operand. Writes each failure to standard error, and goes on with the next operand.
   /// - Returns: the exit status.
   func forEachReporting(_ body: (String) throws -> Void) -> Int32 {
     var status: Int32 = 0

@@ -30,7 +30,9 @@ enum DoctorCommand: Command {
     report(LibraryChecks.all())
     let places = PlaceChecks.all(environment: Places.processEnvironment)
     report(places.findings)
-    if let settings = places.settings, let found = try? Places() { report(SyncChecks.all(found, settings)) }
+    if let settings = places.settings, let found = try? Places() {
+      report(DirectoryChecks.all(found, settings) + SyncChecks.all(found, settings))
+    }
     // Last, because it may take its time.
     if let settings = places.settings { report([NetworkCheck.run(settings)]) }
     if isJSON { StandardStreams.print(JSONValue.array(findings.map(\.json)).indentedText) }

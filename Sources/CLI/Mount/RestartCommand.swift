@@ -30,7 +30,12 @@ enum RestartCommand: Command {
     guard let path = MountPoint.absolutePath(mountPoint), MountTable.isOurs(path) else {
       throw failure("podcastfs is not mounted there")
     }
-    if let stranger = MountOwner.stranger(at: path, places: places) { throw failure("it is \(stranger)") }
+    switch MountOwner(of: path, places: places) {
+    case .demonstration:
+      throw failure("a demonstration ends with its process: unmount it, then podcastfs demo")
+    case .otherUser: throw failure("it is another user's mount")
+    case .caller, nil: break
+    }
     guard let server = MountServer.find(path, places: places), server.process != nil else {
       throw failure("its process has died, or its version cannot hand it over")
     }

@@ -16,7 +16,7 @@ struct KnownPodcasts {
 
   init(in places: Places) { catalogue = "\(places.data)/catalog.sqlite" }
 
-  /// Looks up the downloads that are not known yet.
+  /// Reads from the catalogue the episodes of downloads that this value does not know yet.
   /// - Returns: the transfers with the sizes that their episodes' attributes have.
   mutating func complete(_ statuses: [TransferStatus]) -> [TransferStatus] {
     let wanted = statuses.filter { $0.state != .remote && $0.state != .cached && known[$0.key] == nil }.map(

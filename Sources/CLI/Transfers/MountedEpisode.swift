@@ -101,7 +101,12 @@ struct MountedEpisode {
         found.failures.append((path, error as? CommandFailure ?? CommandFailure("\(path): \(error)")))
       }
     }
-    found.failures.removeAll { path, _ in folders.contains(folder(path)) && Directories.exists(path) }
+    // `Subscriptions/*` names the list of subscriptions, too.
+    let isBesideFolders = !found.episodes.isEmpty
+    found.failures.removeAll { path, _ in
+      folders.contains(folder(path)) && Directories.exists(path)
+        || isBesideFolders && path.hasSuffix("/subscriptions.opml")
+    }
     return found
   }
 

@@ -15,7 +15,7 @@ struct FeedByAddress: Sendable {
     var document: FetchedFeed
     var answer: FeedAnswer
     var address: WebAddress
-    /// By the user, not by a page.
+    /// Whether the user named the address, rather than a web page.
     var isNamed: Bool
   }
 

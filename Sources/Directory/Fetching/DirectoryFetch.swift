@@ -37,11 +37,14 @@ package struct DirectoryFetch {
     try Directories.create(place.cache)
     let part = DumpPart(path: place.download)
     var (failures, pause) = (0, firstPause)
+    // Bytes that have come. An answer that begins anew brings no more before it is longer.
+    var furthest: Int64 = 0
     let installed = installed.flatMap { DumpIdentity(text: $0) }.flatMap { $0.url == request.url ? $0 : nil }
     while true {
-      let download = DumpDownload(url: request.url, part: part, checkRoom: checkRoom, progress: progress)
+      let download = DumpDownload(
+        url: request.url, part: part, installed: installed, checkRoom: checkRoom, progress: progress)
       var request = request
-      request.headers += download.headers(installed: installed)
+      request.headers += download.headers()
       client.start(request, receiver: download)
       switch download.wait() {
       case .complete: return download.identity
@@ -49,7 +52,8 @@ package struct DirectoryFetch {
       case .replaced: part.remove()
       case .failed(let error): throw error
       case .cut(let error):
-        failures = download.hasBrought ? 0 : failures + 1
+        failures = download.bytes > furthest ? 0 : failures + 1
+        furthest = max(furthest, download.bytes)
         guard failures < Self.attempts, error.code != .cancelled else { throw error }
         if failures > 0 {
           _ = Monitor(()).wait(until: .after(pause)) { _ in Bool?.none }

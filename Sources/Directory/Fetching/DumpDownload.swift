@@ -20,6 +20,7 @@ final class DumpDownload: HTTPResponseReceiver, @unchecked Sendable {
 
   private let part: DumpPart
   private let known: (identity: DumpIdentity, bytes: Int64)?
+  private let installed: DumpIdentity?
   private let url: String
   /// Called with the whole size, before anything is written.
   private let checkRoom: (Int64) throws -> Void
@@ -29,8 +30,6 @@ final class DumpDownload: HTTPResponseReceiver, @unchecked Sendable {
   /// What it is, as far as that is known.
   private(set) var identity: DumpIdentity?
   private(set) var bytes: Int64
-  /// Whether this answer has brought any byte.
-  private(set) var hasBrought = false
   /// The first bytes of an answer that is no dump.
   private var text: [UInt8]?
   private var status = 0
@@ -38,17 +37,18 @@ final class DumpDownload: HTTPResponseReceiver, @unchecked Sendable {
   private let outcome = Monitor<Outcome?>(nil)
 
   init(
-    url: String, part: DumpPart, checkRoom: @escaping (Int64) throws -> Void,
+    url: String, part: DumpPart, installed: DumpIdentity?, checkRoom: @escaping (Int64) throws -> Void,
     progress: @escaping (Int64, Int64?) -> Void
   ) {
     (self.url, self.part, self.checkRoom, self.progress) = (url, part, checkRoom, progress)
+    self.installed = installed
     known = part.found(of: url)
     bytes = known?.bytes ?? 0
     identity = known?.identity
   }
 
   /// The header lines that ask for what is missing (RFC 9110 §14.2), or for a dump other than the one that is installed.
-  func headers(installed: DumpIdentity?) -> [(name: String, value: String)] {
+  func headers() -> [(name: String, value: String)] {
     if let known, let validator = known.identity.validator {
       return [("Range", "bytes=\(known.bytes)-"), ("If-Range", validator)]
     }
@@ -64,8 +64,11 @@ final class DumpDownload: HTTPResponseReceiver, @unchecked Sendable {
     do {
       switch head.status {
       case 200:
+        let identity = DumpIdentity(url: url, head)
+        // A simple server answers with the whole file, whatever is asked.
+        if identity == installed, identity.validator != nil { return stop(.unchanged) }
         bytes = 0
-        try begin(DumpIdentity(url: url, head))
+        try begin(identity)
       case 206:
         let identity = DumpIdentity(url: url, head)
         guard let known, head.contentRange?.range?.lowerBound == known.bytes, identity == known.identity
@@ -104,7 +107,6 @@ final class DumpDownload: HTTPResponseReceiver, @unchecked Sendable {
       return stop(.failed(error))
     }
     bytes += Int64(piece.count)
-    hasBrought = true
     progress(bytes, identity?.length)
     return .proceed
   }

@@ -57,6 +57,8 @@ extension OPMLDocument {
   private init(_ found: OPMLBuilder.State, _ repairs: XMLRepairs?) {
     self.init(title: found.title, feeds: found.feeds)
     episodes = found.episodes
+    // Overcast's "all data".
+    isBackup = !episodes.isEmpty
     refusals = found.warnings.count
     warnings = (repairs?.warnings ?? []) + found.warnings.lines
   }

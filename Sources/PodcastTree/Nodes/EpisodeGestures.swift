@@ -30,8 +30,8 @@ extension PodcastTree {
     }
   }
 
-  /// After the call the kernel has a name that the folder may not have, and has lost one that the other folder still has.
-  /// So it looks both up again, and watchers hear the true names.
+  /// After rename(2) the kernel has a name in the new folder that may be wrong, and has dropped a name that the old folder
+  /// still has. Makes the kernel look up both names again, and tells watchers the true names.
   private func settle(
     _ episode: ListedEpisode, was old: (folder: NodeID, name: String)?,
     becomes new: (folder: NodeID, name: String)

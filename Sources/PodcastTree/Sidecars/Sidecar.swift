@@ -143,7 +143,7 @@ extension Sidecar {
   ///
   /// Players show captions only. Of the other formats one is listed, where a feed has no captions: so that what was said can
   /// be read and found.
-  /// - Parameter hasNotes: whether show notes have the name of a plain text.
+  /// - Parameter hasNotes: whether the show notes are listed as STEM.txt, so that a transcript cannot have that name.
   private static func transcripts(
     of episode: Episode, in podcast: Podcast, hasNotes: Bool
   ) -> [Sidecar] {

@@ -178,12 +178,16 @@ extension TreeState {
   }
 
   private mutating func apply(_ episodes: [ListedEpisode]) -> Difference {
-    changing(episodes.map(\.id), to: episodes) { state in
+    // Also what listings do not hold, such as the position, has changed.
+    let known = episodes.filter { episode($0.id) != nil }
+    var difference = changing(episodes.map(\.id), to: episodes) { state in
       for episode in episodes {
         state.podcasts[episode.podcast]?.put(episode)
         if state.downloads[episode.id]?.mediaKey == episode.mediaKey { state.downloads[episode.id] = episode }
       }
     }
+    difference.states = known.flatMap { names(of: $0).episodes }
+    return difference
   }
 
   // MARK: Transfers

@@ -71,7 +71,8 @@ extension TreeState {
     return changing(changed.sorted(), to: episodes) { $0.queue = new }
   }
 
-  /// Takes in the searches that list episodes. Views whose query has changed are read again.
+  /// Notes which directories of `Search/` list episodes. Forgets the results of those whose query has changed, so that they
+  /// are read again.
   mutating func noteEpisodeSearches(_ searches: [Search]) {
     let queries = searches.filter { $0.category == nil }.compactMap { search in
       (try? EpisodeQuery(parsing: search.name)).flatMap(\.self).map { (NodeID(.search, search.id), $0) }

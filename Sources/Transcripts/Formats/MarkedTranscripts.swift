@@ -111,9 +111,9 @@ private struct HTMLTranscript {
 
   mutating func finished() -> [Cue] {
     end()
-    // One ends where the next begins.
+    // One ends where the next begins, or earlier: music or silence may come before that.
     for index in cues.indices.dropLast() where cues[index + 1].start > cues[index].start {
-      cues[index].end = cues[index + 1].start
+      cues[index].end = min(cues[index].end, cues[index + 1].start)
     }
     return cues
   }

@@ -78,7 +78,7 @@ extension TransferCore {
     let place = nextPlace()
     change(request) { core, download in
       let now = core.now.instant
-      // One that is said again has been open since before any order.
+      // A client tells a new daemon what it has had open since before any order that the daemon gets.
       let begun = generation == nil ? now : Instant(nanoseconds: 0)
       download.readers.append(Reader(name, intent, generation: generation, begun: begun))
       // The client could not open what it was told of: somebody may have deleted that.
@@ -87,7 +87,7 @@ extension TransferCore {
         core.endFetches(of: &download, losing: true)
         core.detach(&download)
       }
-      // One that is said again, to a new daemon, wants no more than the store says.
+      // What the client tells anew starts no download that the store does not have.
       if intent == .download && generation == nil {
         download.want(by: name.client, place: place, at: now)
       }

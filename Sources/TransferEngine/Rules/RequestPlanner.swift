@@ -49,7 +49,8 @@ struct RequestPlanner {
   /// Where the latest reader is: the whole is filled from there on first.
   var focus: Int64 = 0
 
-  /// What a wait needs first: of its range, else of the blocks that it touches, because readers see whole blocks.
+  /// The first missing bytes that a reader waits for. Where its own range is complete, those of the blocks around it:
+  /// readers see whole blocks.
   func hole(of wait: Range<Int64>) -> Range<Int64>? {
     let file = 0..<(total ?? .max)
     return have.missing(in: wait.clamped(to: file)).first

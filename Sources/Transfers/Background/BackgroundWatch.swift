@@ -50,7 +50,8 @@ package final class BackgroundWatch {
   /// The bus has ended: it may be back in a moment, else by the next change of the network.
   private func busEnded() {
     bus = nil
-    learn { $0.network = .free }
+    // Nobody would tell that the computer is awake.
+    learn { ($0.network, $0.isSuspending) = (.free, false) }
     loop.schedule(at: .after(Self.patience)) { [weak self] in if self?.bus == nil { self?.connect() } }
   }
 
