@@ -75,6 +75,25 @@ import TransferProtocol
     #expect(world.state(0) == .remote)
   }
 
+  /// The store may have committed an order to keep it that is not confirmed yet.
+  @Test func whatIsBeingKeptIsNotEvicted() {
+    let world = EngineWorld(2, hosts: 2) { $0.cacheSize = 1_000_000 }
+    world.letsGo = true
+    world.say { .order(id: $0, .start(world.requests[0])) }
+    world.answer(700_000)
+    world.bring(700_000)
+    world.end(nil)
+    world.say { .open(id: $0, world.requests[1], .download, generation: nil) }
+    world.answer(700_000)
+    world.savesAtOnce = false
+    world.say { .order(id: $0, .setKept(world.requests[0], true)) }
+    world.bring(100_000)
+    world.wait(2)
+    #expect(world.evictions == 0)
+    world.save()
+    #expect(world.state(0) == .cached && world.records[world.requests[0].key]?.isKept == true)
+  }
+
   /// The host had another file while the one before it was let go of.
   @Test func aGenerationThatBeganMeanwhileStays() {
     let world = EngineWorld(2, hosts: 2) { $0.cacheSize = 1_000_000 }

@@ -91,6 +91,9 @@ struct CommandLog: Hashable {
     return left == 0 && queue.contains { $0.key == key && $0.order.takesFiles }
   }
 
+  /// Episodes that orders on their way to the disk are for.
+  var ordered: Set<MediaKey> { Set((queue + (batch?.orders ?? [])).map(\.key)) }
+
   /// Whether an order that the store has not committed yet removes files of this episode.
   func isDropping(_ key: MediaKey) -> Bool {
     (queue + (batch?.orders ?? [])).contains { $0.key == key && $0.order.takesFiles }

@@ -126,8 +126,9 @@ extension TransferCore {
   }
 
   private var evictable: [GenerationName] {
-    let queued = Set(settings.queued ?? [])
-    return downloads.evictable.filter { !queued.contains($0.key) }
+    // The store may have committed an order that is not confirmed yet: to keep it, for one.
+    let wanted = Set(settings.queued ?? []).union(log.ordered)
+    return downloads.evictable.filter { !wanted.contains($0.key) }
   }
 
   /// Evicts the least recently read episodes that together hold at least `count` bytes. Where all together hold less, it

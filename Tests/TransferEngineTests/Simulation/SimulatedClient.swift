@@ -24,6 +24,9 @@ struct SimulatedClient {
     let since: Int64
     /// Whether something else has been wanted of the episode since.
     var isOutdated = false
+
+    /// Whether the daemon must know the client's readers first.
+    var waitsForClose: Bool { if case .order(_, .dropAtClose) = message { true } else { false } }
   }
   let number: Int
   var connection: ClientID?
@@ -65,16 +68,15 @@ extension Simulation {
     tell(.joined(id, observes: true, answersAddresses: index == 0))
     if index == 0 { tell(.said(id, .settings(settings))) }
     let client = clients[index]
-    for (number, order) in client.orders.sorted(by: { $0.key < $1.key }) {
-      _ = number
-      tell(.said(id, order.message))
-    }
+    let orders = client.orders.sorted { $0.key < $1.key }.map(\.value)
+    for order in orders where !order.waitsForClose { tell(.said(id, order.message)) }
     for (number, handle) in client.handles.sorted(by: { $0.key < $1.key }) { sayOpen(number, handle, id) }
     for (number, wait) in client.waits.sorted(by: { $0.key < $1.key }) {
       tell(
         .said(
           id, .wait(id: number, open: wait.handle, offset: wait.range.lowerBound, count: wait.range.length)))
     }
+    for order in orders where order.waitsForClose { tell(.said(id, order.message)) }
   }
 
   private func sayOpen(_ number: UInt64, _ handle: SimulatedClient.Handle, _ id: ClientID) {
