@@ -29,7 +29,7 @@ package struct CommandFailure: Error, CustomStringConvertible {
   package var description: String
   package init(_ description: String) { self.description = description }
 
-  /// An error with its operand before it, unless it begins with that.
+  /// Words for an error: "OPERAND: ERROR", or ERROR alone where it already begins with the operand.
   init(of operand: String, _ error: any Error) {
     let words = "\(error)"
     self.init(words.hasPrefix(operand + ": ") ? words : "\(operand): \(words)")

@@ -29,7 +29,8 @@ package enum StandardStreams {
   static var output: Int32 { STDOUT_FILENO }
   static var errors: Int32 { STDERR_FILENO }
 
-  /// One line on standard error, wrapped on a terminal: "podcastfs: …", with the call's operands as they may be shown.
+  /// Writes "podcastfs: TEXT" as one line to standard error, wrapped on a terminal. Passwords and tokens in the command's
+  /// operands are left out.
   package static func complain(_ text: String) {
     let line = "podcastfs: \(PrintableText.line(OperandText.shown(in: text)))"
     let shown = errorIsTerminal ? ColumnText.wrapped(line, Terminal.errors.width, hanging: 2) : line

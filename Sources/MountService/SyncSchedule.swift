@@ -8,7 +8,7 @@ internal import Sync
 /// Synchronizes by itself, when its timetable says so. Without a [sync] section its thread does not run.
 final class SyncSchedule: Sendable {
   private struct State: ~Copyable {
-    /// nil while the thread does not run.
+    /// When to synchronize next; nil while the thread that synchronizes is not running.
     var timetable: SyncTimetable?
     var isStopped = false
   }

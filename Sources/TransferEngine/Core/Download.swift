@@ -190,7 +190,7 @@ struct Download: Hashable {
       && readers.contains { $0.intent == .fetchOnly && $0.isCurrent(record.generation) }
   }
 
-  /// Whether readers need a response, whoever wants all of it.
+  /// Whether a program waits for bytes of this download now, whether or not the whole file is wanted, too.
   var servesReaders: Bool { !fetchableWaits.isEmpty || readsThrough }
 
   /// What readers wait for that may be fetched for them; the oldest wait comes first.

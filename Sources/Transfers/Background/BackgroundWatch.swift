@@ -47,7 +47,8 @@ package final class BackgroundWatch {
 
   package func networkChanged() { if bus == nil { connect() } else { askNetwork() } }
 
-  /// The bus has ended: it may be back in a moment, else by the next change of the network.
+  /// Called when the connection to the bus has ended. Connects again after `patience` seconds; where that fails, the next
+  /// change of the network tries again.
   private func busEnded() {
     bus = nil
     // Nobody would tell that the computer is awake.
