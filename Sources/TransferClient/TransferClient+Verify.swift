@@ -1,5 +1,7 @@
 internal import Configuration
 internal import EpisodeCache
+internal import Glibc
+package import PodcastModel
 package import PosixKit
 package import TransferProtocol
 
@@ -26,6 +28,21 @@ extension TransferClient {
       if error.errno == .ENOENT { return nil }
       throw error
     }
+  }
+
+  /// Opens the data file of a complete download.
+  package func openWhole(_ status: TransferStatus) throws(PosixError) -> FileDescriptor {
+    let layout = session.layout
+    // It gets its final name when its last bytes are on the disk.
+    if let part = try? FileDescriptor(openingRegular: layout.part(status.key, status.generation), O_RDONLY) {
+      return part
+    }
+    return try FileDescriptor(openingRegular: layout.whole(status.key, status.generation), O_RDONLY)
+  }
+
+  /// What the server has told of the bytes that are here.
+  package func representation(of status: TransferStatus) -> Representation? {
+    RangeJournal(reading: session.layout.journal(status.key, status.generation)).representation
   }
 
   @discardableResult

@@ -46,8 +46,11 @@ package struct TransferRecord: Hashable, Sendable {
 
   /// Whether it may be evicted where nobody has it open.
   package var isEvictable: Bool {
-    (state == .cached || state == .remote) && received > 0 && !isKept && generation > 0
+    (state == .cached || state == .remote) && received > 0 && !isKept && generation > 0 && request.isEpisode
   }
+
+  /// The bytes that count in `cache_size`.
+  package var budgeted: Int64 { request.isEpisode ? received : 0 }
 
   /// Whether the daemon has something to download for it.
   package var isUnfinished: Bool { state == .queued || state == .downloading }
@@ -79,7 +82,7 @@ package struct TransferRecord: Hashable, Sendable {
       key: key, state: state, generation: generation, total: total, received: received,
       error: problem,
       isKept: isKept, dropsAtClose: dropsAtClose, changed: changed, order: order, url: request.url,
-      title: request.title, show: request.show, fileName: request.fileName)
+      title: request.title, show: request.show, fileName: request.fileName, isEpisode: request.isEpisode)
   }
 }
 

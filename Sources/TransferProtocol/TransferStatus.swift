@@ -30,12 +30,14 @@ package struct TransferStatus: Hashable, Sendable {
   package var title: String
   package var show: String
   package var fileName: String
+  /// See `TransferRequest.isEpisode`.
+  package var isEpisode: Bool
 
   package init(
     key: MediaKey, state: TransferState, generation: UInt32 = 0, total: Int64? = nil, received: Int64 = 0,
     rate: Int64? = nil, eta: Int64? = nil, error: String? = nil, isKept: Bool = false,
     dropsAtClose: Bool = false, changed: Int64 = 0, order: Int64 = 0, url: String = "", title: String = "",
-    show: String = "", fileName: String = ""
+    show: String = "", fileName: String = "", isEpisode: Bool = true
   ) {
     self.key = key
     self.state = state
@@ -53,7 +55,11 @@ package struct TransferStatus: Hashable, Sendable {
     self.title = title
     self.show = show
     self.fileName = fileName
+    self.isEpisode = isEpisode
   }
+
+  /// The bytes that count in `cache_size`.
+  package var budgeted: Int64 { isEpisode ? received : 0 }
 
   /// Where folders show it. One that goes at its last close is shown as if it had gone.
   package var stage: DownloadStage { dropsAtClose ? .absent : state.stage }
@@ -77,14 +83,14 @@ extension TransferStatus: BinaryValue {
 
   package func encode(into bytes: inout [UInt8]) {
     bytes.put(key, state, generation, total, received, rate, eta, error, isKept, dropsAtClose, changed)
-    bytes.put(order, url, title, show, fileName)
+    bytes.put(order, url, title, show, fileName, isEpisode)
   }
 
   package init(from reader: inout BinaryReader) throws(BinaryError) {
     self = try reader.make(
       Self.init(
         key:state:generation:total:received:rate:eta:error:isKept:dropsAtClose:changed:order:url:title:
-        show:fileName:))
+        show:fileName:isEpisode:))
     let numbers = [total, received, rate, eta, order]
     guard changed >= 0, numbers.allSatisfy({ $0.map(Self.counts.contains) ?? true }) else { throw .malformed }
   }

@@ -1,5 +1,4 @@
 internal import Configuration
-internal import Directory
 internal import PodcastModel
 internal import PosixKit
 internal import TransferClient
@@ -33,10 +32,9 @@ enum StatusCommand: Command {
     // Where a daemon can't start, the numbers above are those of the last one.
     var said: String?
     var report = Report(options: options, cacheLimit: settings.cacheSize, names: KnownPodcasts(in: places))
-    let directory = DirectoryPlace(settings, places)
     repeat {
       let seen = changes.withLock { $0 }
-      report.show(client.allStatuses(), dump: DirectoryCommand.progress(directory, settings))
+      report.show(client.allStatuses())
       if let why = client.daemonFailure, why != said {
         StandardStreams.complain(why)
         said = why
@@ -71,8 +69,7 @@ enum StatusCommand: Command {
       if options.watches, !options.asJSON, Terminal.output.isTerminal { display = LiveDisplay(.output) }
     }
 
-    /// - Parameter dump: what has come of a dump of the offline directory; nil where none is under way.
-    mutating func show(_ statuses: [TransferStatus], dump: String?) {
+    mutating func show(_ statuses: [TransferStatus]) {
       let statuses = names.complete(statuses)
       if options.asJSON {
         let json = StatusReport.json(statuses, version: podcastfsVersion, cacheLimit: cacheLimit)
@@ -80,16 +77,15 @@ enum StatusCommand: Command {
       }
       let list = TransferList(statuses, folder: names.folder)
       if display != nil {
-        display?.draw(footer: [dump, list.summary].compactMap(\.self)) { list.entries(columns: $0) }
+        display?.draw(footer: [list.summary]) { list.entries(columns: $0) }
       } else if Terminal.output.isTerminal {
         let (columns, rows) = Terminal.output.size
         // The summary and the prompt take a row each, or two.
         let lines = LiveDisplay.screen(columns, rows - 2, footer: []) { list.entries(columns: $0) }
         for line in lines { StandardStreams.print(Style.output.colored(line.text, line.color)) }
-        if let dump { StandardStreams.tell(dump, hanging: 2) }
         StandardStreams.tell(list.summary, hanging: 2)
       } else {
-        printIfNew([list.text, dump ?? ""].filter { !$0.isEmpty }.joined(separator: "\n"))
+        printIfNew(list.text)
       }
     }
 

@@ -25,8 +25,8 @@ package struct TransferList {
   var text: String { (lines.map(\.text) + [summary]).joined(separator: "\n") }
 
   package var summary: String {
-    let cached = statuses.count { $0.state == .cached }
-    let size = HumanText.size(statuses.reduce(0) { $0 + $1.received })
+    let cached = statuses.count { $0.state == .cached && $0.isEpisode }
+    let size = HumanText.size(statuses.reduce(0) { $0 + $1.budgeted })
     let counts: [String] = [.downloading, .queued, .paused, .failed].compactMap { (state: TransferState) in
       let count = statuses.count { $0.state == state }
       return count > 0 ? "\(count) \(state.name)\(state == .downloading ? totals : "")" : nil
