@@ -149,7 +149,7 @@ let package = Package(
       ],
       path: "Tests/TestSupport", swiftSettings: strict),
 
-    tests("PosixKitTests", ["PosixKit", "TestSupport"]),
+    tests("PosixKitTests", ["CLinux", "PosixKit", "TestSupport"]),
     tests("BusKitTests", ["BusKit", "PosixKit", "TestSupport"]),
     tests("SQLiteKitTests", ["CSQLite", "SQLiteKit", "PosixKit", "TestSupport"]),
     tests(
