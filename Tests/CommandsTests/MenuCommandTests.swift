@@ -26,6 +26,8 @@ struct MenuCommandTests {
   @Test func `The folder of a podcast found can be followed`() throws {
     let mount = try DesktopMount()
     let show = mount.show
+    let info = try mount.run("info", show)
+    #expect(info.output.contains("not followed, 4 episodes"), "\(info)")
     for _ in 1...2 {
       let result = try mount.run(
         "subscribe", Directories.exists(show) ? show : mount.root + "/Subscriptions/Harbour Lights")

@@ -13,7 +13,7 @@ enum InfoCommand: Command {
     podcastfs info [--json|--window] PATH…
 
     Of an episode: date, length, state of the download, links, notes and chapters. Of a podcast: description, feed, number of
-    episodes, and why its feed cannot be read. PATH is in a mount; a podcast may also be named by its folder, title or feed's
+    episodes, and why its feed cannot be read; the first time it fetches the feed. PATH is in a mount; a podcast may also be named by its folder, title or feed's
     address.
 
       --json    an object for each PATH; Using.md of the documentation lists its members
@@ -81,7 +81,10 @@ enum InfoCommand: Command {
       let info = try EpisodeInfo(EpisodeEntry(episode: episode, podcast: podcast), path, session)
       return (info.json, info.text)
     }
-    let info = try PodcastInfo(try session.knownPodcast(path), session)
+    let podcast = try session.knownPodcast(path)
+    // Where it fails, the information says why.
+    _ = try? session.wait { session.catalog.refresh(podcast: podcast, cause: .firstLook, completion: $0) }
+    let info = try PodcastInfo(podcast, session)
     return (info.json, info.text)
   }
 
