@@ -180,6 +180,7 @@ extension TransferSettings {
     minimumFree = settings.minimumFree
     stallTimeout = Int64(settings.stallTimeout * 1000)
     connectTimeout = Int64(settings.connectTimeout * 1000)
+    readTimeout = Int64(settings.readTimeout * 1000)
     proxy = settings.proxy
     proxyVariables = settings.proxyVariables
     userAgent = settings.effectiveUserAgent

@@ -20,6 +20,7 @@ package struct TransferSettings: Hashable, Sendable {
   /// Milliseconds.
   package var stallTimeout: Int64 = 30_000
   package var connectTimeout: Int64 = 15_000
+  package var readTimeout: Int64 = 60_000
   package var proxy: String?
   /// The proxy variables of the mount's environment; nil for the daemon's own.
   package var proxyVariables: [String: String]?
@@ -34,7 +35,7 @@ package struct TransferSettings: Hashable, Sendable {
 extension TransferSettings: BinaryValue {
   package func encode(into bytes: inout [UInt8]) {
     bytes.put(downloads, perHost, cacheSize, minimumFree, stallTimeout, connectTimeout, limitRate)
-    bytes.put(isPaused)
+    bytes.put(readTimeout, isPaused)
     bytes.put(restsOnMetered, restsBelowCharge, hours.map { Int64($0.start) }, hours.map { Int64($0.end) })
     bytes.put(proxy, userAgent, certificateAuthorities)
     bytes.put(proxyVariables?.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }, queued)
@@ -43,7 +44,7 @@ extension TransferSettings: BinaryValue {
   package init(from reader: inout BinaryReader) throws(BinaryError) {
     (downloads, perHost, cacheSize) = (try reader.next(), try reader.next(), try reader.next())
     (minimumFree, stallTimeout, connectTimeout) = (try reader.next(), try reader.next(), try reader.next())
-    (limitRate, isPaused) = (try reader.next(), try reader.next())
+    (limitRate, readTimeout, isPaused) = (try reader.next(), try reader.next(), try reader.next())
     (restsOnMetered, restsBelowCharge) = (try reader.next(), try reader.next())
     let (start, end): (Int64?, Int64?) = (try reader.next(), try reader.next())
     if let start, let end { hours = DailyHours(start: Int(clamping: start), end: Int(clamping: end)) }

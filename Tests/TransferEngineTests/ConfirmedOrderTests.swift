@@ -138,6 +138,19 @@ import TransferProtocol
     world.say { .order(id: $0, .replace(key, generation: generation)) }
     #expect(world.state(0) == .downloading)
   }
+
+  /// The daemon was killed when it had removed the files, and before the order was on the disk: the client says it again.
+  @Test func whatWasFoundDamagedComesAgainAfterAKill() {
+    let before = worldWithAnEpisode()
+    let generation = before.copy(0).generation
+    let world = EngineWorld(1, hosts: 1, now: before.now, records: before.records)
+    world.handle(
+      .found([], missing: [GenerationName(key: world.requests[0].key, generation: generation)]))
+    #expect(world.state(0) == .remote && world.asked == 0)
+    world.say { .order(id: $0, .replace(world.requests[0].key, generation: generation)) }
+    #expect(world.asked == 1 && world.state(0) == .downloading)
+  }
+
   /// The files tell the next daemon that they are gone, not that the episode was forgotten.
   @Test func whatCanNotBeForgottenOnTheDiskIsRefused() {
     let world = worldWithAnEpisode()

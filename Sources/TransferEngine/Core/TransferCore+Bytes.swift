@@ -189,7 +189,8 @@ extension TransferCore {
   mutating func tick() {
     for key in downloads.runningInOrder {
       change(key, isQuiet: true) { core, download in
-        let isFed = download.fetches.contains { $0.intake != nil }
+        // What is held back says nothing of its host.
+        let isFed = download.fetches.contains { $0.intake != nil && $0.holds.isEmpty }
         download.meter.look(at: core.now.instant, slow: isFed ? core.slowRate : 0)
         core.flush(&download, after: 0)
         download.told.isProgressDue = true
@@ -198,6 +199,6 @@ extension TransferCore {
       }
     }
     watchRoom()
-    yieldSlots()
+    endTrickles()
   }
 }

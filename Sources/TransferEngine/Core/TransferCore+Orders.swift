@@ -36,7 +36,11 @@ extension TransferCore {
     }
     if case .replace(let key, let generation) = order, downloads.storedName(of: key)?.generation != generation
     {
-      return reply(.done(id: name.id), to: name.client)
+      // Its files may have gone just before an earlier daemon was killed.
+      guard let record = downloads.record(of: key), record.generation == generation, record.state == .remote,
+        !record.request.url.isEmpty && !record.dropsAtClose
+      else { return reply(.done(id: name.id), to: name.client) }
+      order = .start(record.request)
     }
     if order.takesFiles { change(order.key) { core, download in core.removeFiles(of: &download) } }
     log.append(.init(name: name, order: order, place: nextPlace(), time: now.instant))

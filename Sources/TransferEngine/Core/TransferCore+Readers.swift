@@ -91,9 +91,15 @@ extension TransferCore {
     download.state == .remote ? .lasting("the download was cancelled") : nil
   }
 
-  /// Why a reader has nothing to wait for: since `begun`, or a moment before, the disk had no room; or the host could not
-  /// be reached at all, or sent no audio, and nothing of the episode is here.
+  /// Why a reader has nothing to wait for: its server has told a long Retry-After; or, since `begun` or a moment before, the
+  /// disk had no room; or the host could not be reached at all, or sent no audio, and nothing of the episode is here.
   private func refusal(of download: Download, since begun: Instant) -> TransferFailure? {
+    // Its server wants to be left alone for longer than a reader waits.
+    if download.fetches.isEmpty, download.mayFetch, let end = download.retry.forbiddenUntil,
+      end > now.instant.adding(Double(settings.readTimeout) / 1000)
+    {
+      return .lasting(download.record.problem ?? "\(download.source.named) asks to be left alone")
+    }
     guard let refusal = download.retry.refusal, download.received == 0 || download.retry.lacksRoom else {
       return nil
     }

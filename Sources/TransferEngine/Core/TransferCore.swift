@@ -52,6 +52,8 @@ package struct TransferCore: Hashable {
   }
   /// Whether what may run has to be decided anew.
   private var isQueueChanged = true
+  /// Whether a download whose turn it is has no room in the cache.
+  private var isCacheFull = false
 
   /// - Parameters:
   ///   - records: those of `rows` that are unfinished, at least.
@@ -112,7 +114,14 @@ package struct TransferCore: Hashable {
     fetches[fetch].flatMap { downloads.active[$0] }?.readers.contains { !$0.waits.isEmpty } ?? false
   }
 
-  package func status(of key: MediaKey) -> TransferStatus? { downloads.status(of: key) }
+  package func status(of key: MediaKey) -> TransferStatus? {
+    var status = downloads.status(of: key)
+    // What comes behind it in the queue waits for the same.
+    if isCacheFull, status?.state == .queued, status?.error == nil, scheduler.isWaiting(key) {
+      status?.error = Self.cacheIsFull
+    }
+    return status
+  }
 
   /// The keys of downloads that may differ from the store's rows.
   package var keysInMemory: Set<MediaKey> { downloads.keysInMemory }
@@ -245,6 +254,10 @@ package struct TransferCore: Hashable {
       settled.formUnion(dirty)
     }
     publish(settled)
+    if isCacheFull == downloads.starving.isEmpty {
+      isCacheFull.toggle()
+      emit(.tell(scheduler.waiting))
+    }
     commit()
     outbox.effects += outbox.replies.filter {
       if case .send(let client, _) = $0 { clients[client] != nil } else { false }
