@@ -210,7 +210,7 @@ let package = Package(
       "CommandsTests",
       [
         "CLI", "Configuration", "Demo", "HTTPKit", "HTTPServerKit", "TransferProtocol", "PodcastModel",
-        "PosixKit", "SQLiteKit", "TestSupport",
+        "PosixKit", "SQLiteKit", "TestSupport", "CTestLinux",
         "podcastfs", "podcastfs-transferd",
       ], exclude: ["Screens"]),
     tests("DemoTests", ["Demo", "HTTPKit", "TestSupport"]),
