@@ -45,11 +45,6 @@ extension TransferClient {
     RangeJournal(reading: session.layout.journal(status.key, status.generation)).representation
   }
 
-  @discardableResult
-  package func replace(_ damaged: VerifiedEpisode, completion: @escaping OrderCompletion) -> any Cancellable {
-    session.order(.replace(damaged.status.key, generation: damaged.status.generation), completion)
-  }
-
   package var failure: String? { session.failure.withLock { $0 } }
 
   /// Why no daemon serves; nil while one does, or none was needed and the last one could begin.

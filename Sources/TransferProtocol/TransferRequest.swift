@@ -22,9 +22,9 @@ package struct TransferRequest: Hashable, Sendable {
   package var isEpisode: Bool
 
   package init(
-    key: MediaKey, url: String, mediaType: String? = nil, expectedLength: Int64? = nil, title: String,
-    show: String, fileName: String, allowsPrivateHosts: Bool = false, userAgent: String? = nil,
-    isEpisode: Bool = true
+    key: MediaKey, url: String = "", mediaType: String? = nil, expectedLength: Int64? = nil,
+    title: String = "", show: String = "", fileName: String = "", allowsPrivateHosts: Bool = false,
+    userAgent: String? = nil, isEpisode: Bool = true
   ) {
     self.key = key
     self.url = url

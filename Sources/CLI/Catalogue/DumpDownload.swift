@@ -60,7 +60,7 @@ final class DumpDownload {
     try DirectoryImport.checkRoom(
       forArchive: dump.length ?? 0, received: status?.received ?? 0, at: place,
       minimumFree: settings.minimumFree)
-    try finish { client.start(request, completion: $0) }
+    try order(.start(request))
   }
 
   /// Waits until all of it is here, and shows its progress.
@@ -97,7 +97,7 @@ final class DumpDownload {
   /// Removes what is here of this dump and of others.
   func remove() throws {
     for status in client.allStatuses() where !status.isEpisode {
-      try finish { client.forget(status.key, completion: $0) }
+      try order(.forget(status.key))
     }
   }
 
@@ -105,11 +105,9 @@ final class DumpDownload {
     client.representation(of: status).map { DumpIdentity(url: request.url, $0) }
   }
 
-  /// Waits for the end of an order, which comes within half a minute.
-  private func finish(_ order: (@escaping OrderCompletion) -> any Cancellable) throws {
-    let end = Waiting.result(within: 60) { (done: @escaping @Sendable (TransferFailure?) -> Void) in
-      order(done)
-    }
+  /// Waits until the daemon has confirmed an order, for half a minute at most.
+  private func order(_ order: TransferOrder) throws {
+    let end = Waiting.result(within: 60) { client.order(order, completion: $0) }
     if let failure = end ?? nil { throw CommandFailure(failure.message) }
   }
 
