@@ -32,7 +32,7 @@ enum DesktopCommand: Command {
       try setActions(isInstalling, file: actions),
       try setThumbnailer(isInstalling, file: String(thumbnailer)),
     ]
-    if changes.contains(true) { StandardStreams.report("Thunar shows it after its next start (thunar -q).") }
+    if changes.contains(true) { StandardStreams.report("Restart Thunar to see the change: thunar -q") }
     return 0
   }
 
