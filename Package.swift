@@ -145,7 +145,7 @@ let package = Package(
       name: "TestSupport",
       dependencies: [
         "CTestLinux", "Configuration", "HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit", "SQLiteKit",
-        "WebValues",
+        "TransferProtocol", "WebValues",
       ],
       path: "Tests/TestSupport", swiftSettings: strict),
 

@@ -185,8 +185,8 @@ import TransferProtocol
     world.end(nil)
     #expect(world.state(1) == .cached)
     let answers = world.sent.map(\.message)
-    #expect(answers.contains { if case .available = $0 { true } else { false } })
-    #expect(!answers.contains { if case .unavailable = $0 { true } else { false } })
+    #expect(answers.contains { if case .answer(_, nil, _) = $0 { true } else { false } })
+    #expect(!answers.contains { if case .answer(_, .some, _) = $0 { true } else { false } })
     // What is left may not go: the second is open.
     world.say { .order(id: $0, .start(world.requests[0])) }
     world.answer(700_000)

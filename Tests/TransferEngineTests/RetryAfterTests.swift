@@ -60,7 +60,7 @@ import TransferProtocol
       world.answer(nil, where: { _ in true }, { ($0.status, $0.retryAfter) = (503, seconds) })
     }
     let failures = world.sent.compactMap {
-      if case .unavailable(_, let failure) = $0.message { failure } else { nil }
+      if case .answer(_, let failure?, _) = $0.message { failure } else { nil }
     }
     let expected = TransferFailure.lasting("503 Service Unavailable from h0.test")
     #expect(failures == (seconds == 25 ? [] : [expected, expected]))

@@ -66,7 +66,7 @@ import TransferProtocol
     world.bring(100_000)
     world.wait(1)
     #expect(world.asked == 2)
-    #expect(world.sent.contains { if case .available(wait: 2) = $0.message { true } else { false } })
+    #expect(world.sent.contains { if case .answer(2, nil, _) = $0.message { true } else { false } })
   }
 
   /// A sweep's episode is opened again before its download has left the queue.
@@ -83,7 +83,7 @@ import TransferProtocol
     world.bring(2000, where: isThird)
     world.bring(2096, where: isThird)
     world.wait(1)
-    #expect(world.sent.contains { if case .available(wait: 5) = $0.message { true } else { false } })
+    #expect(world.sent.contains { if case .answer(5, nil, _) = $0.message { true } else { false } })
     // It keeps to the slots again.
     #expect(world.asked == 3 && world.running.count == 2 && world.state(2) == .queued)
   }

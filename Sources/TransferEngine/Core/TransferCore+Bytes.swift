@@ -17,8 +17,8 @@ extension TransferCore {
         if download.fetches[index].early >= core.heldEach { core.hold(id, &download, .files) }
       } else {
         if download.fetches[index].heldSince == nil { core.noteHeld(&download.fetches[index]) }
-        if download.record.problem != nil {
-          download.record.problem = nil
+        if download.record.error != nil {
+          download.record.error = nil
           core.touch(&download)
         }
         core.take(Int64(count), of: &download.fetches[index])

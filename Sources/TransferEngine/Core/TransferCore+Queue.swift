@@ -120,9 +120,9 @@ extension TransferCore {
         return
       }
       download.content = .whole
-      download.record.problem = nil
-      download.record.failed = nil
-      download.record.notBefore = nil
+      download.record.error = nil
+      download.record.tries.failed = nil
+      download.record.tries.notBefore = nil
       download.record.total = files.representation.total
       download.retry.forbiddenUntil = nil
       download.retry.succeeded()

@@ -26,7 +26,7 @@ package struct TransferCore: Hashable {
   /// Clients, and whether each can tell fresh addresses.
   var clients: [ClientID: Bool] = [:]
   /// Whose each reader, fetch and open file is.
-  var handles: [HandleName: MediaKey] = [:]
+  var handles: [ClientNumber: MediaKey] = [:]
   var fetches: [FlowID: MediaKey] = [:]
   var files: [StoreID: MediaKey] = [:]
   var scheduler = Scheduler()
@@ -59,7 +59,7 @@ package struct TransferCore: Hashable {
   ///   - records: those of `rows` that are unfinished, at least.
   ///   - seed: what the core's chance comes from.
   package init(
-    records: [TransferRecord], rows: StoredRows, settings: TransferSettings,
+    records: [TransferStatus], rows: StoredRows, settings: TransferSettings,
     rest: BackgroundRest? = nil, seed: UInt64, now: Moment
   ) {
     self.now = now
@@ -190,7 +190,7 @@ package struct TransferCore: Hashable {
 
   mutating func change(_ request: TransferRequest, _ body: (inout TransferCore, inout Download) -> Void) {
     if !downloads.contains(request.key) {
-      put(Download(TransferRecord(request: request), isStored: false, now: now))
+      put(Download(TransferStatus(request), isStored: false, now: now))
     }
     change(request.key) { core, download in
       download.take(request)
@@ -217,9 +217,9 @@ package struct TransferCore: Hashable {
   /// The last place of the queue.
   mutating func nextPlace() -> Int64 { Int64(clamping: nextNumber()) }
 
-  /// Sends `message` after the changes that led to it.
-  mutating func reply(_ message: DaemonMessage, to client: ClientID) {
-    outbox.replies.append(.send(client, message))
+  /// Answers a client, after the changes that led to it.
+  mutating func answer(_ name: ClientNumber, _ failure: TransferFailure? = nil, generation: UInt32 = 0) {
+    outbox.replies.append(.send(name.client, .answer(name.id, failure, generation: generation)))
   }
 
   mutating func listed() { if phase == .listing { phase = .running } }
