@@ -102,6 +102,16 @@ package struct ProgressLine {
     return text + String(repeating: " ", count: max(width - ColumnText.width(text), 0))
   }
 
+  /// What moves is green, what does not is yellow or red; what waits its turn has no colour.
+  var color: Style.Color? {
+    switch state {
+    case .failed: .red
+    case .downloading: rate == nil && error != nil ? .yellow : .green
+    case .paused: .yellow
+    case .cached, .queued, .remote: nil
+    }
+  }
+
   /// The bar, and below it why it does not move.
   package func lines(columns: Int) -> [String] {
     let reason = state == .downloading ? nil : error.map { ColumnText.cut("    " + $0, columns) }

@@ -54,6 +54,6 @@ package enum FuseChecks {
     let bytes = (try? Directories.read(configuration, limit: 1 << 16)) ?? []
     let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
     if lines.contains(where: { $0.split(separator: " ").first == "user_allow_other" }) { return nil }
-    return .note("the option allow_other needs a line user_allow_other in \(configuration)")
+    return .note("for the option allow_other, add the line user_allow_other to \(configuration)")
   }
 }

@@ -16,7 +16,7 @@ enum SyncChecks {
       return [
         .problem(
           "the section of \(host) has no user or no password",
-          fix: "give it user and password, or run podcastfs sync login \(sync.url)")
+          fix: "add user and password to it, or run podcastfs sync login \(sync.url)")
       ]
     }
     return [finding(places, settings, sync, host)] + secrecy(places, sync)

@@ -55,7 +55,7 @@ struct EpisodeInfo {
       }
     }
     if let list = bytes.flatMap({ ChapterList(parsing: $0) }) { return .success(list) }
-    return .failure(ChapterFailure(reason: "\(url.host ?? "the host") gave something else"))
+    return .failure(ChapterFailure(reason: "\(url.host ?? "the host") sent something else"))
   }
 
   /// Seconds for the chapters to come.

@@ -31,7 +31,7 @@ enum FindCommand: Command {
     let chosen = try arguments.takeNumber("--play", in: 1...EpisodeQuery.largestLimit)
     let opposites = arguments.takeWords(beginningWith: "-is:")
     let words = try arguments.operands() + opposites
-    if words.isEmpty { throw UsageError("find which episodes?") }
+    if words.isEmpty { throw UsageError("find takes the words of a query") }
     let (text, query) = try query(words)
     let session = try CatalogSession()
     defer { session.settle() }

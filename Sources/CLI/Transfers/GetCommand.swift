@@ -49,7 +49,7 @@ enum GetCommand: Command {
       display?.draw(footer: wanted.count > 1 ? [DownloadTotals(lines).text] : []) { columns in
         lines.map {
           .init(
-            isOver ? [$0.bar(columns: columns)] : $0.lines(columns: columns), $0.state == .failed ? .red : nil
+            isOver ? [$0.bar(columns: columns)] : $0.lines(columns: columns), $0.color
           )
         }
       }
