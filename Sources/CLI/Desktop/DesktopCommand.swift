@@ -14,7 +14,7 @@ enum DesktopCommand: Command {
     nemo-python or python3-caja.
     """
 
-  static func run(_ arguments: ArgumentList) throws -> Int32 {
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
     let operands = try arguments.operands()
     guard operands == ["install"] || operands == ["remove"] else {
       throw UsageError("desktop takes install or remove")

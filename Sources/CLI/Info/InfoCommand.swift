@@ -17,11 +17,9 @@ enum InfoCommand: Command {
       --json  an object for each PATH; Using.md of the documentation lists its members
     """
 
-  static func run(_ arguments: ArgumentList) throws -> Int32 {
-    var arguments = arguments
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
     let isJSON = arguments.takeFlag("--json")
-    let paths = try arguments.operands()
-    if paths.isEmpty { throw UsageError("info takes the path of an episode or a podcast") }
+    let paths = try arguments.operands(1..., "info takes the path of an episode or a podcast")
     let session = try CatalogSession()
     defer { session.settle() }
     var documents: [JSONValue] = []

@@ -24,7 +24,7 @@ enum MountCommand: Command {
   /// Marks the process that stays when the one that was called has ended.
   private static let backgroundFlag = "--background"
 
-  static func run(_ arguments: ArgumentList) throws -> Int32 { try run(nil, arguments) }
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 { try run(nil, arguments) }
 
   static func run(_ call: HelperCall) throws -> Int32 {
     var arguments = call.arguments
@@ -108,7 +108,7 @@ enum MountCommand: Command {
       let server = MountServer.findLiving(path, places: places), let process = server.process
     else { return false }
     try MountRequest.check(options, places: places)
-    if MountChecks.canKeep, !Processes.isRunning("/proc/self/exe", in: process) {
+    if MachineChecks.canKeep, !Processes.isRunning("/proc/self/exe", in: process) {
       try server.handOver(places: places)
     }
     let note = options.isEmpty ? "" : "; the options take effect when it is mounted again"
