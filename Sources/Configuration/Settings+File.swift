@@ -149,7 +149,7 @@ extension Settings {
       let opened = try FileDescriptor(opening: file, O_RDONLY | O_NONBLOCK | O_NOCTTY)
       let kind = try opened.status().st_mode & S_IFMT
       guard kind == S_IFREG || kind == S_IFCHR else {
-        throw PosixError(.EINVAL, "open (no regular file)", file)
+        throw PosixError(.EINVAL, "open (not a regular file)", file)
       }
       return String(decoding: try Directories.read(file, limit: 1 << 20), as: UTF8.self)
     } catch let error as PosixError where error.errno == .ENOENT || error.errno == .ENOTDIR {

@@ -58,7 +58,7 @@ package final class SidecarDownloads: SidecarFetcher {
       throw CatalogError(status: response.head.status, host: host)
     }
     if !acceptsPages, response.head.value("content-type").map(MediaType.essence) == "text/html" {
-      throw CatalogError(.EPROTO, "\(host) gave a web page")
+      throw CatalogError(.EPROTO, "\(host) sent a web page")
     }
     return response.body
   }

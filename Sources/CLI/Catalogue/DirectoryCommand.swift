@@ -101,7 +101,7 @@ enum DirectoryCommand: Command {
   /// "4,710,545 podcasts (812 MiB), newest of 2026-08-02".
   static func installed(_ facts: DirectoryFacts) -> String {
     let date =
-      facts.newest > 0 ? ", the newest episode is of \(CivilTime.iso8601(facts.newest).prefix(10))" : ""
+      facts.newest > 0 ? ", the newest episode is from \(CivilTime.iso8601(facts.newest).prefix(10))" : ""
     let refused =
       facts.refused > 0 ? ", \(HumanText.count(facts.refused, "row")) without a title or a feed left out" : ""
     return "\(HumanText.count(facts.podcasts, "podcast")), \(HumanText.size(facts.bytes))\(date)\(refused)"
@@ -122,7 +122,7 @@ enum DirectoryCommand: Command {
       StandardStreams.complain("\(DirectoryError.missing)")
     }
     if part != nil, !isJSON, let progress = progress(directory.place, settings) {
-      StandardStreams.tell("\(progress): podcastfs directory fetch continues")
+      StandardStreams.tell("\(progress): to continue: podcastfs directory fetch")
     }
     return facts == nil ? 1 : 0
   }
@@ -192,10 +192,10 @@ enum DirectoryWork {
   /// An error in words for people.
   static func failure(of operand: String, _ error: any Error) -> CommandFailure {
     guard let error = error as? DirectoryImport.NoRoom else { return CommandFailure(of: operand, error) }
-    let reserved = error.reserved > 0 ? ", and min_free keeps \(HumanText.size(error.reserved)) of them" : ""
+    let reserved = error.reserved > 0 ? ", and min_free keeps \(HumanText.size(error.reserved)) of it" : ""
     return CommandFailure(
-      "\(operand): not imported: for some minutes it needs \(HumanText.size(error.needed)) in \(error.folder), where "
-        + "\(HumanText.size(error.free)) are free\(reserved)")
+      "\(operand): not imported: for some minutes it needs \(HumanText.size(error.needed)) in \(error.folder), and only "
+        + "\(HumanText.size(error.free)) is free\(reserved)")
   }
 
   private static func words(_ stage: DirectoryImport.Stage) -> String {

@@ -39,7 +39,7 @@ enum ImportCommand: Command {
       StandardStreams.print(json(outcome).indentedText)
     } else {
       for problem in outcome.problems { StandardStreams.complain(problem) }
-      if isUseless { throw CommandFailure("\(operands[0]) names no feed that can be followed") }
+      if isUseless { throw CommandFailure("\(operands[0]) has no feed that can be followed") }
       report(outcome, isDry: isDry)
     }
     return outcome.refused > 0 || isUseless ? 1 : 0

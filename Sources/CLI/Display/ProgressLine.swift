@@ -96,7 +96,17 @@ package struct ProgressLine {
     let text = parts.joined(separator: "  ")
     guard isPadded else { return text }
     let width = wanted.reduce(-2) { $0 + (Self.widths[$1] ?? 0) + 2 }
-    return text + String(repeating: " ", count: max(width - text.count, 0))
+    return text + String(repeating: " ", count: max(width - ColumnText.width(text), 0))
+  }
+
+  /// What moves is green, what does not is yellow or red; what waits its turn has no colour.
+  var color: Style.Color? {
+    switch state {
+    case .failed: .red
+    case .downloading: rate == nil && error != nil ? .yellow : .green
+    case .paused: .yellow
+    case .cached, .queued, .remote: nil
+    }
   }
 
   /// The bar, and below it why it does not move.

@@ -64,7 +64,7 @@ package enum MachineChecks {
     if isRoot || lines.contains(where: { $0.split(separator: " ").first == "user_allow_other" }) {
       return nil
     }
-    return .note("the option allow_other needs a line user_allow_other in \(configuration)")
+    return .note("for the option allow_other, add the line user_allow_other to \(configuration)")
   }
 
   // MARK: Mounts

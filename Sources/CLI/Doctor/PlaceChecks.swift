@@ -180,7 +180,7 @@ package enum PlaceChecks {
     if client.isServed { return nil }
     let process = (try? UnixSocket.peer(of: socket.rawValue).process) ?? 0
     return .problem(
-      "process \(process), which holds the transfer daemon's lock, does not serve",
+      "process \(process) holds the transfer daemon's lock, but does not answer",
       fix: "stop it: kill \(process)")
   }
 

@@ -31,7 +31,7 @@ package enum ServiceChecks {
       return [
         .problem(
           "the section of \(host) has no user or no password",
-          fix: "give it user and password, or run podcastfs sync login \(sync.url)")
+          fix: "add user and password to it, or run podcastfs sync login \(sync.url)")
       ]
     }
     var (findings, file, status) = ([last(places, settings, sync, host)], places.configurationFile, stat())

@@ -24,7 +24,7 @@ struct EpisodeInfo {
     self.path = path
     now = session.catalog.now
     let key = entry.episode.mediaKey
-    status = try session.statuses()[key] ?? TransferStatus(key: key, state: .remote)
+    status = try session.statuses()[key] ?? TransferStatus(TransferRequest(key: key))
     size = status.total ?? EpisodeSize.plausibleLength(of: entry.episode)
     let told = entry.episode.chapters.flatMap { ChapterList(parsing: Array($0.utf8)) }
     chapters =
@@ -51,7 +51,7 @@ struct EpisodeInfo {
       }
     }
     if let list = bytes.flatMap({ ChapterList(parsing: $0) }) { return .success(list) }
-    return .failure(ChapterFailure(reason: "\(url.host ?? "the host") gave something else"))
+    return .failure(ChapterFailure(reason: "\(url.host ?? "the host") sent something else"))
   }
 
   /// Seconds for the chapters to come.

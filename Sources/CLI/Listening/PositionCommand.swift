@@ -22,7 +22,7 @@ enum PositionCommand: Command {
     }
     if operands.count == 2 {
       guard PositionText.milliseconds(operands[1]) != nil else {
-        throw UsageError("\(PrintableText.line(operands[1])) is no time: 751.2, 12:31 or 1:02:03")
+        throw UsageError("\(PrintableText.line(operands[1])) is not a time: 751.2, 12:31 or 1:02:03")
       }
       try episode.set("position", to: operands[1])
     }

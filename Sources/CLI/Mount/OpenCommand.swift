@@ -34,10 +34,14 @@ enum OpenCommand: Command {
         if let file = file(operand) {
           let isWhole = try ImportCommand.run(["--", file]) == 0
           tell(
-            isWhole ? "The podcasts of the list are followed" : "Some of the list could not be followed", file
+            isWhole
+              ? "You now follow the podcasts of the list" : "Some podcasts of the list could not be followed",
+            file
           )
         } else {
-          if try follow(operand) { tell("The podcast is followed", "It is in \(mountPoint)/Subscriptions") }
+          if try follow(operand) {
+            tell("You now follow the podcast", "It is in \(mountPoint)/Subscriptions")
+          }
         }
       } catch {
         tell("The podcast could not be followed", "\(error)")

@@ -70,15 +70,15 @@ enum SyncCommand: Command {
       return parts.isEmpty ? "nothing" : parts.joined(separator: ", ")
     }
     let here = counts([
-      (outcome.added.count, "new subscription"), (outcome.removed.count, "ended subscription"),
+      (outcome.added.count, "new podcast"), (outcome.removed.count, "removed podcast"),
       (outcome.episodes, "episode"),
     ])
     let there = counts([
-      (outcome.uploadedFeeds, "new subscription"), (outcome.removedFeeds, "ended subscription"),
+      (outcome.uploadedFeeds, "new podcast"), (outcome.removedFeeds, "removed podcast"),
       (outcome.uploadedEpisodes, "episode"),
     ])
-    StandardStreams.report("\(isDry ? "would take" : "took") from \(outcome.host): \(here)")
-    StandardStreams.report("\(isDry ? "would give" : "gave") it: \(there)")
+    StandardStreams.report("\(isDry ? "would receive" : "received") from \(outcome.host): \(here)")
+    StandardStreams.report("\(isDry ? "would send" : "sent") to \(outcome.host): \(there)")
     if outcome.awaited > 0 {
       StandardStreams.report("\(HumanText.count(outcome.awaited, "episode")) not known here yet")
     }

@@ -20,7 +20,7 @@ enum LimitCommand: Command {
     let root = try UserMount.root()
     if let rate = operands.first {
       guard Settings.rate(rate) != nil else {
-        throw UsageError("\(PrintableText.line(rate)) is no rate: 500K, 2M, or 0 for no limit")
+        throw UsageError("\(PrintableText.line(rate)) is not a rate: 500K, 2M, or 0 for no limit")
       }
       try ExtendedAttributes.set("user.podcastfs.limit_rate", of: root, to: rate)
     }

@@ -118,7 +118,7 @@ package struct TransferList {
   }
 
   package func entries(columns: Int) -> [LiveDisplay.Entry] {
-    lines.map { .init($0.lines(columns: columns), $0.state == .failed ? .red : nil) }
+    lines.map { .init($0.lines(columns: columns), $0.color) }
   }
 
   var text: String { (lines.map(\.text) + [summary]).joined(separator: "\n") }

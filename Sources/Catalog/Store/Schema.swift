@@ -11,7 +11,7 @@ internal import SQLiteKit
 /// There are no migrations: a file of another version is set aside, and a new one begins.
 enum Schema {
   /// To be raised with every change of `tables`, and of the rules by which texts are indexed (`SearchText`).
-  static let version = 141
+  static let version = 142
 
   /// Renames a file whose tables are of another version, and those that SQLite keeps beside it. Of several processes one
   /// does so.
@@ -226,7 +226,7 @@ enum Schema {
       subscriptions_since INTEGER, actions_since INTEGER, whole_read INTEGER,
       last INTEGER, error TEXT, not_before INTEGER, refused TEXT
     );
-    CREATE TABLE sync_feed (key TEXT PRIMARY KEY, url TEXT NOT NULL, is_refused INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE sync_feed (url TEXT PRIMARY KEY, key TEXT NOT NULL, state INTEGER NOT NULL) WITHOUT ROWID;
     CREATE TABLE sync_episode (
       episode_id INTEGER PRIMARY KEY REFERENCES episode (id) ON DELETE CASCADE,
       position INTEGER NOT NULL, played INTEGER NOT NULL, time INTEGER NOT NULL
