@@ -26,7 +26,7 @@ enum DirectoryCommand: Command {
       import FILE  installs a dump: podcastindex_feeds.db.tgz, or the database in it. -: standard input. It needs room for both
                    for some minutes
       status       what is installed; status 1 where nothing is
-      cancel       ends the download of a dump, and removes what has come
+      cancel       cancels the download of a dump, and drops what has been downloaded
       remove       removes the directory, and does the same
       --json       {"installed", "path", "podcasts", "left_out", "bytes", "dump_date", "imported",
                    "source", "download": {"bytes", "total"}}
