@@ -64,6 +64,8 @@ struct FileManagerTests {
     seen = try look(mount, episode, choose: "Mark as played")
     #expect(seen[0] == "|downloaded|0:24|0:12" && seen[1] == "emblem-default")
     #expect(seen[2].hasPrefix("Drop download|"))
+    _ = try look(mount, episode, choose: "Show information")
+    #expect(eventually { mount.opened.hasSuffix("/information.txt\n") })
     #expect(eventually { mount.attribute("played", episode) == "1" })
     seen = try look(mount, episode, choose: "Drop download")
     #expect(seen[0] == "|downloaded|0:24|played" && seen[2].contains("|Mark as unplayed|"))
