@@ -15,9 +15,7 @@ package final class SidecarDownloads: SidecarFetcher {
   private static let limit: Int64 = 16 << 20
 
   package init(http: HTTPClient, settings: Settings, log: LogFile) {
-    self.http = http
-    self.settings = settings
-    self.log = log
+    (self.http, self.settings, self.log) = (http, settings, log)
   }
 
   package func fetch(

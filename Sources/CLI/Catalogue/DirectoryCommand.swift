@@ -30,8 +30,7 @@ enum DirectoryCommand: Command {
                    "source", "download": {"bytes", "total"}}
     """
 
-  static func run(_ arguments: ArgumentList) throws -> Int32 {
-    var arguments = arguments
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
     let isJSON = arguments.takeFlag("--json")
     let operands = try arguments.operands()
     let (places, settings) = try CommandSettings.load()
@@ -142,18 +141,13 @@ enum DirectoryCommand: Command {
     func time(_ seconds: Int64?) -> JSONValue {
       .optional(seconds.flatMap { $0 > 0 ? CivilTime.iso8601($0) : nil })
     }
-    return .object([
-      ("installed", .bool(facts != nil)), ("path", .string(path)),
-      ("podcasts", .integer(Int64(facts?.podcasts ?? 0))),
-      ("left_out", .integer(Int64(facts?.refused ?? 0))), ("bytes", .integer(facts?.bytes ?? 0)),
-      ("dump_date", time(facts?.newest)), ("imported", time(facts?.made)),
-      ("source", .optional(facts?.source)),
-      (
-        "download",
-        part.map {
-          .object([("bytes", .integer($0.bytes)), ("total", $0.total.map { .integer($0) } ?? .null)])
-        } ?? .null
-      ),
+    return .members([
+      "installed": facts != nil, "path": path, "podcasts": facts?.podcasts ?? 0,
+      "left_out": facts?.refused ?? 0, "bytes": facts?.bytes ?? 0, "dump_date": time(facts?.newest),
+      "imported": time(facts?.made), "source": facts?.source,
+      "download": part.map {
+        JSONValue.members(["bytes": $0.bytes, "total": $0.total])
+      } ?? .null,
     ])
   }
 }

@@ -15,7 +15,7 @@ enum DesktopCommand: Command {
     installed with podcastfs. The first three need the package python3-nautilus, nemo-python or python3-caja.
     """
 
-  static func run(_ arguments: ArgumentList) throws -> Int32 {
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
     let operands = try arguments.operands()
     if operands.count == 4, operands[0] == thumbnail {
       return try FolderThumbnail(folder: operands[1], output: operands[2], size: operands[3]).make()

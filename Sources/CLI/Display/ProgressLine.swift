@@ -19,10 +19,7 @@ package struct ProgressLine {
   package var error: String?
 
   package init(name: String, state: TransferState, received: Int64, total: Int64?) {
-    self.name = name
-    self.state = state
-    self.received = received
-    self.total = total
+    (self.name, self.state, self.received, self.total) = (name, state, received, total)
   }
 
   /// For a terminal of so many columns: the bar gives way first, then the rate, the size and the time left; the name
