@@ -46,9 +46,10 @@ struct FileManagerTests {
           GLib.timeout_add(300, loop.quit)
           loop.run()
       """
+    var variables = mount.environment.variables
+    variables["PATH", default: ""] += ":\(Products.path("").dropLast())"
     let process = try RunningProcess(
-      "/usr/bin/python3", ["-c", script, Self.folder, path, choose],
-      environment: mount.environment.variables)
+      "/usr/bin/python3", ["-c", script, Self.folder, path, choose], environment: variables)
     #expect(process.wait() == .exit(0), "\(process.errors)")
     return process.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
   }
