@@ -37,6 +37,11 @@ package final class SyncRequests: Sendable {
 
   package var host: String { base.host ?? "the server" }
 
+  /// Whether an address is of the server's host, and encrypted where the server's is.
+  package func isAsSafe(_ address: WebAddress) -> Bool {
+    address.host == base.host && (address.scheme == "https" || base.scheme == "http")
+  }
+
   /// By the last answer.
   package var clock: SyncClock {
     let now = clockNow()

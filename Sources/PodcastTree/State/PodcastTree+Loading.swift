@@ -144,7 +144,7 @@ extension PodcastTree {
 
   /// Reads the states of all downloads, once, before anything is listed.
   func loadDownloads() {
-    let statuses = transfers.allStatuses()
+    let statuses = transfers.allStatuses().filter(\.isEpisode)
     let entries = (try? catalog.entries(forKeys: statuses.map(\.key))) ?? [:]
     let rows = statuses.map { status in (status, entries[status.key].flatMap { try? loadListed([$0])[0] }) }
     // In the order of their numbers, so that a remount gives the same names.
