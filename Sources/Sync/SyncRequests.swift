@@ -1,3 +1,4 @@
+internal import Catalog
 package import Configuration
 package import HTTPKit
 package import PodcastModel
@@ -78,17 +79,12 @@ package final class SyncRequests: Sendable {
     let address =
       path.contains("://")
       ? path : url[..<start] + (credentials.map { $0 + "@" } ?? "") + url[start...] + path
-    var request = HTTPRequest(url: address)
+    var request = HTTPRequest(url: address, settings)
     // The user named the server.
     request.allowsPrivateHosts = true
     request.acceptsCompression = true
     // A redirect would take what is uploaded elsewhere.
     request.maximumRedirects = 0
-    request.userAgent = settings.effectiveUserAgent
-    request.proxy = settings.proxy
-    request.certificateAuthorities = settings.certificateAuthorities
-    request.connectTimeout = settings.connectTimeout
-    request.stallTimeout = settings.stallTimeout
     request.totalTimeout = Self.patience
     request.maximumBody = Self.longestAnswer
     request.headers = [("Accept", "application/json")]

@@ -155,7 +155,6 @@ extension PodcastTree {
 
   // MARK: Answers from memory, else from the catalogue
 
-  /// What a listing shows of an episode.
   func listed(_ id: Int64) -> Answer<ListedEpisode> {
     if let found = state.withLock({ $0.episode(id) }) { return .value(found) }
     return detail(id).map { self.listed($0.entry.episode, of: $0.entry.podcast) }
