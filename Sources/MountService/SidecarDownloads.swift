@@ -15,9 +15,7 @@ package final class SidecarDownloads: SidecarFetcher {
   private static let limit: Int64 = 16 << 20
 
   package init(http: HTTPClient, settings: Settings, log: LogFile) {
-    self.http = http
-    self.settings = settings
-    self.log = log
+    (self.http, self.settings, self.log) = (http, settings, log)
   }
 
   package func fetch(
@@ -40,12 +38,9 @@ package final class SidecarDownloads: SidecarFetcher {
   }
 
   private func request(_ url: WebAddress, _ allowsPrivateHosts: Bool) -> HTTPRequest {
-    var request = HTTPRequest(url: url.forRequest)
+    var request = HTTPRequest(url: url.forRequest, settings)
     request.acceptsCompression = true
     request.allowsPrivateHosts = allowsPrivateHosts
-    request.userAgent = settings.effectiveUserAgent
-    request.proxy = settings.proxy
-    request.certificateAuthorities = settings.certificateAuthorities
     request.connectTimeout = min(settings.connectTimeout, settings.readTimeout)
     request.stallTimeout = min(settings.stallTimeout, settings.readTimeout)
     request.totalTimeout = settings.readTimeout
@@ -60,7 +55,7 @@ package final class SidecarDownloads: SidecarFetcher {
       throw CatalogError(status: response.head.status, host: host)
     }
     if !acceptsPages, response.head.value("content-type").map(MediaType.essence) == "text/html" {
-      throw CatalogError(.EPROTO, "\(host) gave a web page")
+      throw CatalogError(.EPROTO, "\(host) sent a web page")
     }
     return response.body
   }

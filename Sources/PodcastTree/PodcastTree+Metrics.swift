@@ -7,7 +7,6 @@ internal import TransferProtocol
 
 /// Counts of what is in memory: a test checks that nothing stays behind.
 extension PodcastTree {
-  /// The tree's own.
   package var gauges: [Gauge] {
     state.withLock { state in
       let names = state.listings.values.reduce(0) { $0 + $1.items.count }
@@ -99,5 +98,17 @@ final class ReadMeter: Sendable {
     family.add(bytes.cache, ["from": "cache"])
     family.add(bytes.network, ["from": "network"])
     return family
+  }
+}
+
+/// A count of something that comes and goes, for tests that nothing stays behind.
+package struct Gauge: Hashable, Sendable {
+  package var name: String
+  package var count: Int
+  /// The largest count while nothing is under way.
+  package var limit: Int
+
+  package init(_ name: String, _ count: Int, limit: Int = 0) {
+    (self.name, self.count, self.limit) = (name, count, limit)
   }
 }

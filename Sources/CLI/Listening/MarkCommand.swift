@@ -13,21 +13,11 @@ enum MarkCommand: Command {
     "played": ("played", "1"), "unplayed": ("played", "0"), "kept": ("keep", "1"), "unkept": ("keep", "0"),
   ]
 
-  static func run(_ arguments: ArgumentList) throws -> Int32 {
-    var arguments = arguments
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
     let words = try arguments.paths()
     guard words.count > 1, let mark = marks[words[0]] else {
       throw UsageError("mark takes played, unplayed, kept or unkept, and paths")
     }
-    let operands = MountedEpisode.all(atEach: Array(words.dropFirst()))
-    for (_, failure) in operands.failures { StandardStreams.complain("\(failure)") }
-    var isWhole = operands.failures.isEmpty
-    for episode in operands.episodes {
-      do { try episode.set(mark.attribute, to: mark.value) } catch {
-        StandardStreams.complain("\(error)")
-        isWhole = false
-      }
-    }
-    return isWhole ? 0 : 1
+    return try EpisodeChange(mark.attribute, mark.value).run(Array(words.dropFirst()))
   }
 }

@@ -25,14 +25,19 @@ package struct StateFile: Sendable {
 
   package var feeds: [OPMLDocument.Feed]
   package var searches: [String]
+  package var hiddenResults: [HiddenResult]
   package var episodes: [Episode]
 
   /// To be raised where an older program could not read it.
   private static let version: Int64 = 1
   private static let mark = "podcastfs_state"
 
-  package init(feeds: [OPMLDocument.Feed], searches: [String], episodes: [Episode]) {
-    (self.feeds, self.searches, self.episodes) = (feeds, searches, episodes)
+  package init(
+    feeds: [OPMLDocument.Feed], searches: [String], hiddenResults: [HiddenResult], episodes: [Episode]
+  ) {
+    (self.feeds, self.searches, self.hiddenResults, self.episodes) = (
+      feeds, searches, hiddenResults, episodes
+    )
   }
 
   package var json: JSONValue {
@@ -48,7 +53,14 @@ package struct StateFile: Sendable {
               ("rules", .object(feed.rules.map { ($0.key, .string($0.value)) })),
             ])
           })
-      ), ("searches", .strings(searches)), ("episodes", .array(episodes.map(Self.json))),
+      ), ("searches", .strings(searches)),
+      (
+        "hidden_results",
+        .array(
+          hiddenResults.map {
+            .object([("search", .string($0.search)), ("feed_url", .string($0.feed.forRequest))])
+          })
+      ), ("episodes", .array(episodes.map(Self.json))),
     ])
   }
 
@@ -94,6 +106,10 @@ package struct StateFile: Sendable {
       document.feeds.append(feed)
     }
     document.searches = (value["searches"]?.elements ?? []).compactMap(\.text)
+    document.hiddenResults = (value["hidden_results"]?.elements ?? []).compactMap { entry in
+      guard let search = entry["search"]?.text, let feed = entry["feed_url"]?.text else { return nil }
+      return HiddenResult(search: search, feed: WebAddress(feed))
+    }
     document.episodes = (value["episodes"]?.elements ?? []).compactMap(episode)
     return document
   }

@@ -11,9 +11,7 @@ package struct Program: Hashable, Sendable {
   package var started: UInt64
 
   package init(process: Int32, name: String, started: UInt64) {
-    self.process = process
-    self.name = name
-    self.started = started
+    (self.process, self.name, self.started) = (process, name, started)
   }
 }
 
@@ -21,7 +19,6 @@ package struct Program: Hashable, Sendable {
 package protocol ProgramTable: Sendable {
   /// The process that `thread` belongs to; nil where it has ended or lives in another pid namespace.
   func program(ofThread thread: Int32) -> Program?
-  /// Its command line (proc(5), cmdline).
   func arguments(of program: Program) -> [String]
 }
 

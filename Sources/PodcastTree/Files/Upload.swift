@@ -1,13 +1,12 @@
 internal import PosixKit
 
-/// A list or a link file that is being copied to `Subscriptions/`: its feeds are subscribed to at close. It can be opened,
-/// read and written again as long as its name stays.
+/// A file that is being copied: a list, backup or link file to `Subscriptions/`, or a transcript beside its episode. It is
+/// taken in at close, and can be opened, read and written again as long as its name stays.
 final class Upload: OpenFile {
   private struct State {
     var name: String?
     var bytes: [UInt8] = []
     var isDirty = false
-    /// More was written than may be.
     var isTooLarge = false
     var isRefused = false
     var handles = 0
@@ -21,6 +20,8 @@ final class Upload: OpenFile {
   static let lifetime = 10.0
 
   let node: NodeID
+  /// What a transcript is listed as, from the first moment on; nil for all other files.
+  let sidecar: Sidecar?
   /// In bytes; what is longer is refused with EFBIG.
   private let limit: Int
   private let state: Monitor<State>
@@ -28,21 +29,21 @@ final class Upload: OpenFile {
   private let onIdle: @Sendable (Upload) -> Void
 
   /// - Parameters:
-  ///   - importer: subscribes to what the bytes list.
+  ///   - importer: takes the bytes in.
   ///   - onIdle: called when the last that had it open has closed it.
   init(
-    node: NodeID, name: String?, bytes: [UInt8] = [], limit: Int = Upload.longestList,
+    node: NodeID, name: String?, bytes: [UInt8] = [], sidecar: Sidecar? = nil,
+    limit: Int = Upload.longestList,
     importer: @escaping @Sendable ([UInt8]) -> Answer<Void>,
     onIdle: @escaping @Sendable (Upload) -> Void
   ) {
-    self.node = node
-    self.limit = limit
+    (self.node, self.sidecar, self.limit) = (node, sidecar, limit)
     state = Monitor(State(name: name, bytes: bytes))
     self.importer = importer
     self.onIdle = onIdle
   }
 
-  /// Nil for a write to `subscriptions.opml` itself.
+  /// In `Subscriptions/`; nil for a transcript, and for a write to `subscriptions.opml` itself.
   var name: String? {
     get { state.withLock { $0.name } }
     set { state.withLock { $0.name = newValue } }
@@ -50,7 +51,13 @@ final class Upload: OpenFile {
   var isDirect: Bool { true }
   var keepsCache: Bool { false }
   var size: Int64? { Int64(state.withLock { $0.bytes.count }) }
-  var modified: FileTime { state.withLock { $0.modified } }
+  var attributes: NodeAttributes {
+    let modified = state.withLock { $0.modified }
+    var attributes = NodeAttributes(
+      node: node, permissions: sidecar == nil ? 0o600 : 0o644, size: size ?? 0, modified: modified)
+    attributes.timeout = 0
+    return attributes
+  }
   var isOpen: Bool { state.withLock { $0.handles > 0 } }
   /// It was neither a list nor a link: its name need not stay.
   var isRefused: Bool { state.withLock { $0.isRefused } }
@@ -68,7 +75,6 @@ final class Upload: OpenFile {
     return self
   }
 
-  /// ftruncate(2).
   func truncate(to size: Int64) -> Errno? {
     guard size >= 0, size <= limit else {
       state.withLock { $0.isTooLarge = true }

@@ -1,3 +1,4 @@
+internal import Catalog
 package import PosixKit
 internal import TransferProtocol
 
@@ -41,7 +42,6 @@ package enum Answer<Value: Sendable>: Sendable {
     then { .value(transform($0)) }
   }
 
-  /// Another answer where it fails.
   package func recover(_ other: @escaping @Sendable (Errno) -> Answer) -> Answer {
     let asResult = Answer<Result<Value, Errno>>.pending { completion in
       switch self {
@@ -59,7 +59,6 @@ package enum Answer<Value: Sendable>: Sendable {
     }
   }
 
-  /// Calls `note` with what it gives.
   func onEnd(_ note: @escaping @Sendable (Result<Value, Errno>) -> Void) -> Answer {
     switch self {
     case .ready(let result):
@@ -173,5 +172,28 @@ private final class Stages: Sendable {
       return state.cancel
     }
     cancel?()
+  }
+}
+
+extension Error {
+  /// The errno that a system call gets for it: the one place where errors become numbers.
+  var errnoForReader: Errno {
+    switch self {
+    case let errno as Errno: errno
+    case let error as PosixError: error.errno
+    case let error as CatalogError: error.errno == .ECANCELED ? .EINTR : error.errno
+    case let error as TransferFailure: error.errno
+    default: .EIO
+    }
+  }
+
+  /// The same for a folder, whose dialog shows the system's words: "No data available" where the feed is gone ("No such file"
+  /// would mean that the folder is deleted), "Remote I/O error" where its host fails ("Input/output error" means a disk).
+  var errnoOfFolder: Errno {
+    switch errnoForReader {
+    case .ENOENT: .ENODATA
+    case .EIO: .EREMOTEIO
+    case let errno: errno
+    }
   }
 }
