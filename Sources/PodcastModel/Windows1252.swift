@@ -2,17 +2,8 @@
 package enum Windows1252 {
   /// Appends what a byte means, in UTF-8.
   package static func append(_ byte: UInt8, to text: inout [UInt8]) {
-    let scalar = (0x80...0x9F).contains(byte) ? scalars[Int(byte) - 0x80] : UInt16(byte)
-    if scalar < 0x80 {
-      text.append(UInt8(scalar))
-    } else if scalar < 0x800 {
-      text.append(0xC0 | UInt8(scalar >> 6))
-      text.append(0x80 | UInt8(scalar & 0x3F))
-    } else {
-      text.append(0xE0 | UInt8(scalar >> 12))
-      text.append(0x80 | UInt8(scalar >> 6 & 0x3F))
-      text.append(0x80 | UInt8(scalar & 0x3F))
-    }
+    let value = (0x80...0x9F).contains(byte) ? scalars[Int(byte) - 0x80] : UInt16(byte)
+    if let scalar = Unicode.Scalar(value) { text += UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter }
   }
 
   /// What the bytes 0x80 to 0x9F mean; all others are those of Latin 1.

@@ -55,7 +55,7 @@ import Testing
     let file = try world.file()
     try file.transaction {
       try file.run("UPDATE counter SET commits = commits + 1")
-      try file.run("INSERT INTO change_log SELECT commits, 'subscription 7 8' FROM counter")
+      try file.run("INSERT INTO change_log SELECT commits, 'subscription(7, podcast: 8)' FROM counter")
     }
     let change = CatalogChange.subscription(7, podcast: 8)
     _ = try world.catalog.subscribe(feedURL: "http://b.example/")

@@ -82,7 +82,7 @@ struct AppleSearch: Sendable {
     guard isLimited else { return nil }
     // A call in the future is of a clock that was set back since.
     try database.run("DELETE FROM search_call WHERE at <= ? OR at > ?", now - 60, now)
-    let calls = try database.all("SELECT at FROM search_call ORDER BY at") { $0.int64(0) }
+    let calls = try database.numbers("SELECT at FROM search_call ORDER BY at")
     if calls.count >= Self.callsPerMinute {
       return max(calls[calls.count - Self.callsPerMinute] + 60 - now, 1)
     }

@@ -85,15 +85,12 @@ struct EpisodeNumbers: Equatable {
   }
 
   /// Within the transaction that has added so many; also where that are none and others have changed.
-  /// - Parameter areIndexed: with all before them.
-  static func added(
-    _ count: Int, to podcast: Int64, next: Int64, areIndexed: Bool, in database: Database
-  ) throws {
+  static func added(_ count: Int, to podcast: Int64, in database: Database) throws {
     try database.run(
       """
-      UPDATE podcast SET revision = revision + 1, next_episode = ?2, episode_count = episode_count + ?3,
-        indexed_upto = CASE WHEN ?4 THEN ?2 - 1 ELSE indexed_upto END, newest = \(newest)
+      UPDATE podcast SET revision = revision + 1, next_episode = next_episode + ?2,
+        episode_count = episode_count + ?2, newest = \(newest)
       WHERE id = ?1
-      """, podcast, next, count, areIndexed)
+      """, podcast, count)
   }
 }

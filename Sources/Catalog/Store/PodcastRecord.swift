@@ -157,9 +157,9 @@ extension PodcastRecord {
 
   /// Another podcast than this with that address.
   static func other(than id: Int64, at address: WebAddress, in database: Database) throws -> Int64? {
-    try database.first(
+    try database.number(
       "SELECT podcast_id FROM feed WHERE feed_key = ? AND podcast_id <> ?", FeedKey.text(address), id
-    ) { $0.int64(0) }
+    )
   }
 
   /// What the feed says of itself. What it does not say is so, where it came whole; a podcast always has a title.

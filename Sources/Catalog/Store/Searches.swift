@@ -20,7 +20,7 @@ enum SearchRows {
     _ name: String, _ answer: MergedAnswer, replacing old: Int64?, now: Int64, in database: Database
   ) throws -> Int64 {
     let same = try old.flatMap { old in
-      try database.first("SELECT id FROM search WHERE id = ? AND name = ?", old, name) { $0.int64(0) }
+      try database.number("SELECT id FROM search WHERE id = ? AND name = ?", old, name)
     }
     let search: Int64
     if let same {
@@ -78,7 +78,7 @@ enum SearchRows {
 
   /// Before anybody is asked, and again before the results are kept.
   static func checkFree(_ name: String, except old: Int64?, in database: Database) throws {
-    let taken = try database.first("SELECT id FROM search WHERE name = ?", name) { $0.int64(0) }
+    let taken = try database.number("SELECT id FROM search WHERE name = ?", name)
     if let taken, taken != old { throw CatalogError(.EEXIST, "there is a search of that name") }
     if let old, try !database.exists("SELECT 1 FROM search WHERE id = ?", old) {
       throw CatalogError.unknown("search")
@@ -87,9 +87,7 @@ enum SearchRows {
 
   /// - Returns: the result's search.
   static func setState(_ state: ResultState, ofResult id: Int64, in database: Database) throws -> Int64 {
-    let search = try database.first("SELECT search_id FROM result WHERE id = ? AND state = 0", id) {
-      $0.int64(0)
-    }
+    let search = try database.number("SELECT search_id FROM result WHERE id = ? AND state = 0", id)
     guard let search else { throw CatalogError.unknown("result") }
     try database.run("UPDATE result SET state = ? WHERE id = ?", state.rawValue, id)
     try changed(search, in: database)
@@ -104,9 +102,7 @@ enum SearchRows {
   static func results(
     _ state: ResultState, ofSearch search: Int64, in database: Database
   ) throws -> [Int64] {
-    try database.all("SELECT id FROM result WHERE search_id = ? AND state = ?", search, state.rawValue) {
-      $0.int64(0)
-    }
+    try database.numbers("SELECT id FROM result WHERE search_id = ? AND state = ?", search, state.rawValue)
   }
 
   static func result(_ id: Int64, in database: Database) throws -> (podcast: Int64, name: String)? {

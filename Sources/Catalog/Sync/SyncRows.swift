@@ -185,13 +185,13 @@ extension SyncRows {
 
   /// Episodes of followed podcasts whose state the server has been told, or has told.
   package func exchanged() throws -> [Int64] {
-    try database.all(
+    try database.numbers(
       """
       SELECT x.episode_id FROM sync_episode x JOIN episode e ON e.id = x.episode_id
         JOIN podcast p ON p.id = e.podcast_id
       WHERE p.is_followed = 1 AND (x.position <> 0 OR x.played <> 0)
       """
-    ) { $0.int64(0) }
+    )
   }
 
   /// Gives an episode the state that another device has told.

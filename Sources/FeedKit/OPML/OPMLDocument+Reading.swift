@@ -77,7 +77,7 @@ private final class OPMLBuilder: XMLReceiver {
     var isLinkNext = false
     /// Overcast lists below a feed its episodes.
     var feed: WebAddress?
-    var episodes: [ImportedEpisode] = []
+    var episodes: [EpisodeReport] = []
     var reading: Reading?
     var text: [UInt8] = []
   }
@@ -164,7 +164,7 @@ extension OPMLBuilder.State {
     guard let feed, episodes.count < OPMLDocument.episodeLimit,
       let address = element.attribute("enclosureurl") ?? element.attribute("url")
     else { return }
-    var episode = ImportedEpisode(podcast: feed, address: WebAddress(address))
+    var episode = EpisodeReport(podcast: feed, address: WebAddress(address))
     if element.attribute("played") == "1" {
       episode.state = .played
     } else if let progress = element.attribute("progress").flatMap({ Int64($0) }), (1..<1_000_000) ~= progress

@@ -11,7 +11,7 @@ package struct OPMLDocument: Hashable, Sendable {
   /// How many of these are entries that could not be used.
   package var refusals = 0
   /// What a backup says of episodes.
-  package var episodes: [ImportedEpisode] = []
+  package var episodes: [EpisodeReport] = []
   package var searches: [String] = []
   /// It is a backup of podcastfs or of another program: strangers do not hand those on, as they do lists.
   package var isBackup = false
