@@ -33,10 +33,6 @@ package enum SearchText {
     }.joined(separator: " AND ")
   }
 
-  private static func either(_ queries: [String]) -> String {
-    queries.count == 1 ? queries[0] : "(\(queries.joined(separator: " OR ")))"
-  }
-
   /// Of beginnings of words up to so many characters the index of episodes knows at once where they are.
   package static let indexedBeginnings = 3
 
@@ -62,7 +58,7 @@ package enum SearchText {
   /// A query for one of each list of words; short ones may be the beginning of a word.
   package static func episodeQuery(_ words: [[String]]) -> String {
     words.map { forms in
-      either(forms.map { $0.count <= indexedBeginnings ? "\"\($0)\" *" : "\"\($0)\"" })
+      "(\(forms.map { $0.count <= indexedBeginnings ? "\"\($0)\" *" : "\"\($0)\"" }.joined(separator: " OR ")))"
     }.joined(separator: " AND ")
   }
 

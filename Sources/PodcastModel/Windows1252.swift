@@ -12,10 +12,4 @@ package enum Windows1252 {
     0x8D, 0x017D, 0x8F, 0x90, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122,
     0x0161, 0x203A, 0x0153, 0x9D, 0x017E, 0x0178,
   ]
-
-  /// The byte that means a character; nil for one that none means.
-  static func byte(of scalar: Unicode.Scalar) -> UInt8? {
-    if let place = scalars.firstIndex(where: { UInt32($0) == scalar.value }) { return UInt8(0x80 + place) }
-    return scalar.value < 0x100 ? UInt8(scalar.value) : nil
-  }
 }

@@ -97,8 +97,9 @@ import Testing
   }
 
   @Test(arguments: [
-    "results -1", "episode 9223372036854775807", "new 1 5 4", "new 1 2", "search x", "", "later 1 2",
-    "subscription 1 -9223372036854775808",
+    "results(search: -1)", "episode(9223372036854775807)", "newEpisodes(podcast: 1, first: 5, last: 4)", "",
+    "newEpisodes(podcast: 1, first: 2)", "search(x)", "later(1)",
+    "subscription(1, podcast: -9223372036854775808)",
   ])
   func whatMakesNoSenseInTheLogMeansToLookAtEverything(text: String) throws {
     let world = try CatalogWorld()

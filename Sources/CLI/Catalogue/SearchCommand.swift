@@ -81,7 +81,7 @@ enum SearchCommand: Command {
               ("image", .optional(podcast.imageURL?.shown(isListed: podcast.isListed))),
               ("language", .optional(podcast.language)), ("description", .optional(podcast.description)),
               ("categories", .strings(podcast.categories)),
-              ("episode_count", .optional(podcast.episodeCount)),
+              ("episode_count", .optional(podcast.episodeCount > 0 ? podcast.episodeCount : nil)),
               ("newest", .optional(podcast.newest.map(CivilTime.iso8601))), ("followed", .bool(isFollowed)),
             ])
           })
@@ -92,7 +92,7 @@ enum SearchCommand: Command {
   private static func text(_ podcast: FoundPodcast, _ indent: Int, now: Int64) -> String {
     let author = podcast.author.map { " — \($0)" } ?? ""
     let facts = [
-      podcast.episodeCount.map { HumanText.count($0, "episode") },
+      podcast.episodeCount > 0 ? HumanText.count(podcast.episodeCount, "episode") : nil,
       podcast.newest.map { "newest \(HumanText.ago(now - $0))" },
     ].compactMap(\.self)
     return PrintableText.line(podcast.title + author)

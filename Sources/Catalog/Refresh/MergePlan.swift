@@ -102,10 +102,10 @@ struct MergePlan: Sendable {
     for place in updates.indices where updates[place].isRedated {
       updates[place].modified = naming.freeTime(from: updates[place].item.published ?? now)
     }
-    let isNewestFirst = EpisodeNaming.isNewestFirst(items.map { $0.parsed.namedItem(now: now) }) {
+    let isNewestFirst = naming.isNewestFirst(items.map(\.parsed)) {
       matches[$0].place != nil
     }
-    let names = naming.name(new.map { $0.parsed.namedItem(now: now) }, isNewestFirst: isNewestFirst)
+    let names = naming.name(new.map(\.parsed), isNewestFirst: isNewestFirst)
     add(new, names, known.all, shown, now: now)
   }
 

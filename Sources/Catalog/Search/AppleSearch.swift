@@ -133,7 +133,7 @@ package struct AppleAnswer {
     if podcast.categories.isEmpty {
       podcast.categories = [result["primaryGenreName"]?.text].compactMap(\.self)
     }
-    podcast.episodeCount = (result["trackCount"]?.wholeNumber).flatMap { $0 > 0 ? Int(clamping: $0) : nil }
+    podcast.episodeCount = max(Int(clamping: result["trackCount"]?.wholeNumber ?? 0), 0)
     podcast.newest = result["releaseDate"]?.text.flatMap { DateText.seconds($0) }
     switch result["collectionExplicitness"]?.text {
     case "explicit": podcast.explicit = true

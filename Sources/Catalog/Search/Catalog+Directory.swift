@@ -96,8 +96,6 @@ extension Catalog {
 extension FoundPodcast {
   init(_ entry: DirectoryEntry) {
     self.init(feedURL: entry.feedURL, title: entry.title)
-    author = entry.author
-    language = entry.language
-    categories = entry.categories
+    (podcast.author, podcast.language, podcast.categories) = (entry.author, entry.language, entry.categories)
   }
 }

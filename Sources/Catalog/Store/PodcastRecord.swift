@@ -8,7 +8,7 @@ internal import SQLiteKit
 @dynamicMemberLookup
 struct PodcastRecord: Hashable, Sendable {
   /// Its title is a host's name where neither feed, list nor directory says one (`hasTitle`).
-  private var podcast: Podcast
+  private(set) var podcast: Podcast
   var hasTitle = true
   /// The name was made of a host: it lasts until the feed says its title.
   var isProvisional = false

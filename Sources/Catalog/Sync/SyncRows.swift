@@ -14,10 +14,7 @@ package struct FollowedFeed: Hashable, Sendable {
   package var isPublic: Bool
 
   package init(podcast: Int64, subscription: Int64, url: WebAddress, keys: [String], isPublic: Bool) {
-    self.podcast = podcast
-    self.subscription = subscription
-    self.url = url
-    self.keys = keys
+    (self.podcast, self.subscription, self.url, self.keys) = (podcast, subscription, url, keys)
     self.isPublic = isPublic
   }
 }
@@ -65,10 +62,7 @@ package struct ListenedEpisode: Hashable, Sendable {
   package var exchanged: ExchangedState?
 
   package init(id: Int64, podcast: Int64, address: WebAddress, listening: ListeningState) {
-    self.id = id
-    self.podcast = podcast
-    self.address = address
-    self.listening = listening
+    (self.id, self.podcast, self.address, self.listening) = (id, podcast, address, listening)
   }
 }
 

@@ -21,7 +21,7 @@ extension TextIndex {
     fillBriefly()
     let found = try? store.read { database in
       try Self.localMatches(query, limit: limit, in: database)
-        .compactMap { try PodcastRecord.load($0, in: database).map(FoundPodcast.init) }
+        .compactMap { try PodcastRecord.load($0, in: database).map { FoundPodcast(podcast: $0.podcast) } }
     }
     return SearchAnswer(source: "local", found: found ?? [])
   }
@@ -136,19 +136,5 @@ extension TextIndex {
         """, words, EpisodeID.first(ofPodcast: id), EpisodeID.last(ofPodcast: id), mostCounted
       ) { $0.int(0) } ?? 0
     }
-  }
-}
-
-extension FoundPodcast {
-  fileprivate init(_ podcast: PodcastRecord) {
-    self.init(feedURL: podcast.feedURL, title: podcast.title)
-    author = podcast.author
-    link = podcast.link
-    imageURL = podcast.imageURL
-    language = podcast.language
-    description = podcast.description
-    categories = podcast.categories
-    explicit = podcast.explicit
-    isListed = podcast.isListed
   }
 }

@@ -34,10 +34,7 @@ package struct OPMLDocument: Hashable, Sendable {
     package var rules: [ImportedRule] = []
 
     package init(url: WebAddress, title: String? = nil, name: String? = nil, htmlURL: WebAddress? = nil) {
-      self.url = url
-      self.title = title
-      self.name = name
-      self.htmlURL = htmlURL
+      (self.url, self.title, self.name, self.htmlURL) = (url, title, name, htmlURL)
     }
   }
 
