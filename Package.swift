@@ -145,11 +145,11 @@ let package = Package(
       name: "TestSupport",
       dependencies: [
         "CTestLinux", "Configuration", "HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit", "SQLiteKit",
-        "WebValues",
+        "TransferProtocol", "WebValues",
       ],
       path: "Tests/TestSupport", swiftSettings: strict),
 
-    tests("PosixKitTests", ["PosixKit", "TestSupport"]),
+    tests("PosixKitTests", ["CLinux", "PosixKit", "TestSupport"]),
     tests("BusKitTests", ["BusKit", "PosixKit", "TestSupport"]),
     tests("SQLiteKitTests", ["CSQLite", "SQLiteKit", "PosixKit", "TestSupport"]),
     tests(
@@ -210,7 +210,7 @@ let package = Package(
       "CommandsTests",
       [
         "CLI", "Configuration", "Demo", "HTTPKit", "HTTPServerKit", "TransferProtocol", "PodcastModel",
-        "PosixKit", "SQLiteKit", "TestSupport",
+        "PosixKit", "SQLiteKit", "TestSupport", "CTestLinux",
         "podcastfs", "podcastfs-transferd",
       ], exclude: ["Screens"]),
     tests("DemoTests", ["Demo", "HTTPKit", "TestSupport"]),

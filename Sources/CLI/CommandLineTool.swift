@@ -27,7 +27,8 @@ package enum CommandLineTool {
           (
             [NewCommand.self, FindCommand.self, QueueCommand.self],
             "list what is new; find episodes; what is next"
-          ), ([PositionCommand.self, PlayersCommand.self], "set a position; store those of players"),
+          ),
+          ([PositionCommand.self, MarkCommand.self], "set a position; mark as played or kept"),
           ([RulesCommand.self, UnhideCommand.self], "automatic downloads; show removed episodes"),
           (
             [InfoCommand.self, FeedCommand.self, ForgetCommand.self],
@@ -50,7 +51,10 @@ package enum CommandLineTool {
         "Mount",
         [
           ([MountCommand.self, UnmountCommand.self], "mount podcasts on a folder (~/Podcasts)"),
-          ([OpenCommand.self, DemoCommand.self], "open the folder; try a demonstration"),
+          (
+            [OpenCommand.self, DemoCommand.self, PlayersCommand.self],
+            "open the folder; try it out; media players"
+          ),
           ([RestartCommand.self, DesktopCommand.self], "use the new version; menus of file managers"),
         ]
       ),
@@ -71,6 +75,7 @@ package enum CommandLineTool {
   package static func run(_ arguments: [String]) -> Int32 {
     OperandText.set(Array(arguments.dropFirst()))
     let status = outcome(of: arguments)
+    StandardStreams.endNotifying()
     return status == 0 && StandardStreams.isCut ? 1 : status
   }
 
@@ -121,9 +126,10 @@ package enum CommandLineTool {
     if !arguments.dropFirst().prefix(while: { $0 != "--" }).allSatisfy({ $0 != "--help" && $0 != "-h" }) {
       return try HelpCommand.run(ArgumentList([first]))
     }
-    let flags = CommandForm(command).flags + ["--quiet", "--help"]
+    let flags = CommandForm(command).flags + ["--quiet", "--notify", "--help"]
     var rest = ArgumentList(Array(arguments.dropFirst()), flags: flags)
     if rest.takeFlag("--quiet", "-q") { StandardStreams.beQuiet() }
+    if rest.takeFlag("--notify") { StandardStreams.beginNotifying() }
     if command.worksOnMounts {
       DemoPlaces.enterIfMeant(by: rest.words)
       if let places = try? Places() { TransferClient.resumeUnfinished(places) }
@@ -134,12 +140,13 @@ package enum CommandLineTool {
     }
   }
 
-  static func unknownCommand(_ word: String) -> UsageError {
+  /// - Parameter more: words that were possible, too.
+  static func unknownCommand(_ word: String, or more: [String] = []) -> UsageError {
     let shown = PrintableText.line(word)
     if word.hasPrefix("-") {
       return UsageError("\(shown) goes behind the command: podcastfs COMMAND \(shown)")
     }
-    let question = SimilarWord.question(word, among: commands.map { $0.name })
+    let question = SimilarWord.question(word, among: commands.map { $0.name } + more)
     return UsageError("unknown command \"\(shown)\"\(question)")
   }
 }

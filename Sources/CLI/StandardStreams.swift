@@ -1,4 +1,5 @@
 internal import Glibc
+internal import MountService
 internal import PodcastModel
 internal import PosixKit
 
@@ -32,9 +33,27 @@ package enum StandardStreams {
   /// Writes "podcastfs: TEXT" as one line to standard error, wrapped on a terminal. Passwords and tokens in the command's
   /// operands are left out.
   package static func complain(_ text: String) {
-    let line = "podcastfs: \(PrintableText.line(OperandText.shown(in: text)))"
+    let text = PrintableText.line(OperandText.shown(in: text))
+    notices.withLock { $0?.append(text) }
+    let line = "podcastfs: \(text)"
     let shown = errorIsTerminal ? ColumnText.wrapped(line, Terminal.errors.width, hanging: 2) : line
     write(shown + "\n", to: STDERR_FILENO)
+  }
+
+  /// The errors that `--notify` shows; nil without it.
+  private static let notices = Monitor<[String]?>(nil)
+  /// Errors that one notification shows.
+  private static let mostNotices = 4
+
+  /// Collects the errors for a notification: no one sees the standard error of a menu's command.
+  static func beginNotifying() { notices.withLock { $0 = [] } }
+
+  /// Shows them, at the end of the command.
+  static func endNotifying() {
+    let all = notices.withLock { $0 } ?? []
+    if all.isEmpty { return }
+    let rest = all.count > mostNotices ? ["… and \(all.count - mostNotices) more"] : []
+    Notifications.show("podcastfs", (all.prefix(mostNotices) + rest).joined(separator: "\n"))
   }
 
   /// Writes text as it is, without a line's end: for files, and to move the cursor. The first error of standard output is

@@ -1,8 +1,10 @@
 #define _GNU_SOURCE
 #include "clinux.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <sched.h>
@@ -128,6 +130,33 @@ int podcastfs_network_events(void) {
                         RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE);
 }
 
-int podcastfs_device_events(void) { return netlink_events(NETLINK_KOBJECT_UEVENT, 1); }
+int podcastfs_pass_power_events(int socket) {
+  // The kernel writes the device's path first, and the path of a power supply has this name at any place. Wherever it
+  // stands, the word at some eighth byte is one of the first eight of its words. A load behind the message's end drops it.
+  static const char name[] = "power_supply";
+  enum { step = 8, longest_path = 512 };
+  struct sock_filter program[longest_path / step * (step + 2) + 1];
+  unsigned short count = 0;
+  for (unsigned offset = 0; offset < longest_path; offset += step) {
+    program[count++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset);
+    for (int index = 0; index < step; index++) {
+      uint32_t word;
+      memcpy(&word, name + index, sizeof word);
+      unsigned char to_pass = (unsigned char)(step - 1 - index), past_it = index == step - 1;
+      program[count++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ntohl(word), to_pass, past_it);
+    }
+    program[count++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, UINT32_MAX);
+  }
+  program[count++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, 0);
+  struct sock_fprog filter = {.len = count, .filter = program};
+  return setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter);
+}
+
+int podcastfs_power_events(void) {
+  int events = netlink_events(NETLINK_KOBJECT_UEVENT, 1);
+  // Without the filter all events of devices come.
+  if (events >= 0) (void)podcastfs_pass_power_events(events);
+  return events;
+}
 
 int podcastfs_process_descriptor(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }

@@ -36,7 +36,7 @@ final class KeepOrders: Sendable {
       // Where the catalogue cannot be read, the next change is waited for.
       for entry in (try? catalog.keepOrders()) ?? [] {
         let key = entry.episode.mediaKey
-        transfers.setKept(request(entry), true) { [self] failure in
+        transfers.order(.setKept(request(entry), true)) { [self] failure in
           if failure == nil { queue.async { [self] in try? catalog.removeKeepOrder(key) } }
         }
       }

@@ -122,11 +122,9 @@ package final class PodcastTree: Sendable {
   }
 
   /// Gives an order to the transfers; ends when what it has changed is shown.
-  func order(
-    of key: MediaKey, _ begin: @escaping @Sendable (@escaping OrderCompletion) -> any Cancellable
-  ) -> Answer<Void> {
-    Answer<Void>.order(begin).then {
-      .on(self.loader) { self.transferChanged(key) }
+  func order(_ order: TransferOrder) -> Answer<Void> {
+    Answer<Void>.order { self.transfers.order(order, completion: $0) }.then {
+      .on(self.loader) { self.transferChanged(order.key) }
     }
   }
 }

@@ -18,17 +18,20 @@ package final class NetworkWatch {
   /// - Returns: whether the routes or addresses that lead to other machines have changed. Bridges and pairs of containers,
   ///   which come and go all day, do not count.
   package func hasChanged() -> Bool {
-    drain()
+    socket.drain()
     let now = NetworkState.current
     defer { last = now }
     return now != last
   }
 
   private var last: NetworkState
+}
 
-  private func drain() {
+extension FileDescriptor {
+  /// Takes all messages from a socket.
+  func drain() {
     withUnsafeTemporaryAllocation(byteCount: 16384, alignment: 8) { buffer in
-      while recv(socket.rawValue, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT)) > 0 {}
+      while recv(rawValue, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT)) > 0 {}
     }
   }
 }

@@ -37,21 +37,12 @@ package final class PowerWatch {
   private let socket: FileDescriptor
 
   package init() throws(PosixError) {
-    socket = FileDescriptor(owning: try retrying("watch devices") { podcastfs_device_events() })
+    socket = FileDescriptor(owning: try retrying("watch devices") { podcastfs_power_events() })
   }
 
   /// To be polled for POLLIN.
   package var descriptor: Int32 { socket.rawValue }
 
   /// Takes all news so far.
-  /// - Returns: whether some are of power supplies, or may have been lost.
-  package func hasChanged() -> Bool {
-    var (isOfPower, buffer) = (false, [UInt8](repeating: 0, count: 8192))
-    while true {
-      let count = recv(socket.rawValue, &buffer, buffer.count, Int32(MSG_DONTWAIT))
-      if count < 0 && Errno.current == .ENOBUFS { isOfPower = true } else if count <= 0 { return isOfPower }
-      let fields = buffer.prefix(max(count, 0)).split(separator: 0)
-      if fields.contains(where: { $0.elementsEqual("SUBSYSTEM=power_supply".utf8) }) { isOfPower = true }
-    }
-  }
+  package func drain() { socket.drain() }
 }

@@ -37,33 +37,34 @@ package struct SubscriptionPlan: Hashable, Sendable {
     var index = LocalIndex(local)
     var shared = CommonIndex(common)
     for url in news.added {
-      let key = FeedKey.text(url)
-      if index.feed(key) != nil || shared.feed(key).flatMap({ index.feed($0.key) }) != nil {
-        if shared.feed(key) == nil { shared.insert(ServerFeed(url: url)) }
-        shared.note(key)
-      } else if let feed = shared.feed(key), scope != .first {
-        // It is unfollowed here since.
-        shared.note(feed.key)
-      } else if url.isWeb {
+      let known = shared.feeds(FeedKey.text(url))
+      let keys = [FeedKey.text(url)] + known.map(\.key)
+      let key = keys.first(where: index.has) ?? keys[0]
+      if !index.has(key) && (known.isEmpty || scope == .first) {
+        guard url.isWeb else { continue }
         follow.append(url)
         index.expect(key)
-        shared.insert(ServerFeed(url: url))
-        shared.note(key)
       }
+      // What both had, and is not here, is unfollowed here since.
+      shared.list(ServerFeed(url: url, key: key, state: .listed))
     }
     for url in news.removed {
       let key = FeedKey.text(url)
-      let feed = shared.feed(key)
-      // Followed here since, it is uploaded again. The first synchronization takes nothing away.
-      if scope != .first, let feed, let here = index.feed(feed.key) ?? index.feed(key) {
+      let known = shared.feeds(key)
+      // Followed here since, it is uploaded again. The first synchronization takes nothing away. The server may have the
+      // same feed under another spelling, by another device.
+      if scope != .first, !known.isEmpty,
+        let here = ([key] + known.map(\.key)).lazy.compactMap({ index.feed($0) }).first,
+        !here.keys.flatMap({ shared.feeds($0) }).contains(where: { $0.state == .listed && $0.url != url })
+      {
         unfollow.append(here)
         index.forget(here)
       }
-      if let feed { shared.remove(feed.key) }
+      shared.remove(url)
     }
     // A server that has lost one is told of it again: that it is missing there says nothing of the user's wish.
-    if scope == .whole { shared.removeUnnoted() }
-    remove = shared.feeds.filter { !index.has($0.key) && !$0.isRefused }
+    if scope == .whole { shared.removeUnlisted() }
+    remove = shared.feeds.filter { !index.has($0.key) && $0.state != .refused }
     self.common = shared.feeds.filter { index.has($0.key) }
     let known = Set(self.common.flatMap { [$0.key, FeedKey.text($0.url)] })
     add = index.local.filter { feed in
@@ -107,29 +108,38 @@ private struct LocalIndex {
   }
 }
 
-/// What both have, by the keys of the addresses that either side writes.
+/// What both have. The server may have one feed under several spellings.
 private struct CommonIndex {
-  private var byKey: [String: ServerFeed]
-  private var aliases: [String: String] = [:]
-  private var noted: Set<String> = []
+  private var byURL: [WebAddress: ServerFeed]
+  /// By the keys of the addresses that either side writes.
+  private var byKey: [String: Set<WebAddress>] = [:]
+  private var listed: Set<WebAddress> = []
 
   init(_ feeds: [ServerFeed]) {
-    byKey = Dictionary(feeds.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
-    for feed in feeds { aliases[FeedKey.text(feed.url)] = feed.key }
+    byURL = [:]
+    for feed in feeds { insert(feed) }
   }
 
-  var feeds: [ServerFeed] { byKey.values.sorted { $0.key < $1.key } }
+  var feeds: [ServerFeed] {
+    byURL.values.sorted { ($0.key, $0.url.forRequest) < ($1.key, $1.url.forRequest) }
+  }
 
-  func feed(_ key: String) -> ServerFeed? { byKey[key] ?? aliases[key].flatMap { byKey[$0] } }
+  func feeds(_ key: String) -> [ServerFeed] { byKey[key, default: []].compactMap { byURL[$0] } }
 
-  mutating func insert(_ feed: ServerFeed) { byKey[feed.key] = feed }
-
-  mutating func remove(_ key: String) { byKey[key] = nil }
+  private mutating func insert(_ feed: ServerFeed) {
+    byURL[feed.url] = feed
+    for key in [feed.key, FeedKey.text(feed.url)] { byKey[key, default: []].insert(feed.url) }
+  }
 
   /// The server has named it.
-  mutating func note(_ key: String) {
-    if let feed = feed(key) { noted.insert(feed.key) }
+  mutating func list(_ feed: ServerFeed) {
+    insert(feed)
+    listed.insert(feed.url)
   }
 
-  mutating func removeUnnoted() { byKey = byKey.filter { noted.contains($0.key) || $0.value.isRefused } }
+  mutating func remove(_ url: WebAddress) { byURL[url] = nil }
+
+  mutating func removeUnlisted() {
+    byURL = byURL.filter { listed.contains($0.key) || $0.value.state == .refused }
+  }
 }

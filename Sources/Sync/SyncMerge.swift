@@ -35,11 +35,11 @@ struct SyncMerge: Sendable {
       local: try rows.followedFeeds(), common: known, news: news, scope: scope, uploadsAll: uploadsAll)
     for url in subscriptions.follow where try !rows.follow(url, mayBePrivate: isPrivate) {
       subscriptions.follow.removeAll { $0 == url }
-      subscriptions.common.removeAll { $0.url == url }
+      subscriptions.common.removeAll { $0.key == FeedKey.text(url) }
     }
     for feed in subscriptions.unfollow { try rows.unfollow(feed) }
-    let kept = Set((subscriptions.common + subscriptions.remove).map(\.key))
-    for feed in known where !kept.contains(feed.key) { try rows.remove(serverFeed: feed.key) }
+    let kept = Set((subscriptions.common + subscriptions.remove).map(\.url))
+    for feed in known where !kept.contains(feed.url) { try rows.remove(feed) }
     for feed in subscriptions.common where !known.contains(feed) { try rows.save(feed) }
     let episodes = try episodes(rows, common: subscriptions.common)
     for (id, state) in episodes.notes { try rows.save(state, of: id) }

@@ -185,22 +185,20 @@ package struct SyncRun: Sendable {
       try catalog.changeSync { rows in
         for var feed in plan.add {
           let other = updated[feed.url.forRequest]
-          feed.isRefused = other == ""
+          if other == "" { feed.state = .refused }
           if let other, !other.isEmpty { feed.url = WebAddress(other) }
           try rows.save(feed)
         }
-        for feed in plan.remove { try rows.remove(serverFeed: feed.key) }
+        for feed in plan.remove { try rows.remove(feed) }
       }
     }
     return try catalog.readSync { rows in
-      let common = try rows.serverFeeds()
+      let common = try rows.serverFeeds().filter { $0.state != .refused }
       let byKey = Dictionary(common.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
       var feeds: [Int64: WebAddress] = [:]
       for feed in try rows.followedFeeds() {
         // Told of any other podcast, some servers follow it.
-        if let theirs = feed.keys.lazy.compactMap({ byKey[$0] }).first, !theirs.isRefused {
-          feeds[feed.podcast] = theirs.url
-        }
+        feeds[feed.podcast] = feed.keys.lazy.compactMap { byKey[$0]?.url }.first
       }
       return feeds
     }

@@ -27,7 +27,7 @@ package struct SyncStatus: Hashable, Sendable {
       let plan = SubscriptionPlan(
         local: local, common: try rows.serverFeeds(), news: SubscriptionNews(time: 0), scope: .changes,
         uploadsAll: uploadsAll)
-      let keys = Set((plan.common.filter { !$0.isRefused } + plan.add).map(\.key))
+      let keys = Set((plan.common.filter { $0.state != .refused } + plan.add).map(\.key))
       let known = Set(local.filter { !keys.isDisjoint(with: $0.keys) }.map(\.podcast))
       let episodes = try rows.pending().count {
         known.contains($0.podcast) && (uploadsAll || $0.address.withoutSecrets != nil)

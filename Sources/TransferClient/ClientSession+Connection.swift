@@ -43,10 +43,10 @@ extension ClientSession {
   func sayEverything() {
     sendSettings()
     // The daemon is to know what is open when it hears what to drop at the last close.
-    for number in orders.keys.sorted() where orders[number]?.order.waitsForClose == false { sayOrder(number) }
+    for number in orders.keys.sorted() where orders[number]?.order.verb != .dropAtClose { sayOrder(number) }
     for number in opens.keys.sorted() { sayOpen(number) }
     // The daemon knows by now what is open.
-    for number in orders.keys.sorted() where orders[number]?.order.waitsForClose == true { sayOrder(number) }
+    for number in orders.keys.sorted() where orders[number]?.order.verb == .dropAtClose { sayOrder(number) }
     for number in waits.keys.sorted() { sayWait(number) }
   }
 

@@ -188,7 +188,8 @@ extension ClientSession {
 
   /// Has the daemon download again what a reader has found to be damaged. Before it hears that anybody waits.
   private func tellDamage(of episode: RemoteEpisode) {
-    guard let reader = episode.current, reader.takeDamage() else { return }
+    guard let reader = episode.current, reader.takeDamage(), layout.hasData(reader.key, reader.generation)
+    else { return }
     add(.replace(reader.key, generation: reader.generation), as: nextNumber()) { _ in }
   }
 

@@ -196,12 +196,10 @@ final class ClientSession: @unchecked Sendable {
       if let all = snapshot.coming { mirror.replace(with: all) }
       snapshot.coming = nil
       becameCurrent()
-    case .opened(let id, let generation, _): opened(id, generation)
-    case .openFailed(let id, let failure): finishOpen(id, .failure(failure))
-    case .available(let wait): available(wait)
-    case .unavailable(let wait, let failure): finishWait(wait, failure)
-    case .done(let id): finishOrder(id, nil)
-    case .refused(let id, let failure): finishOrder(id, failure)
+    case .answer(let id, let failure, let generation):
+      if orders[id] != nil { return finishOrder(id, failure) }
+      if waits[id] != nil { return failure == nil ? available(id) : finishWait(id, failure) }
+      if let failure { finishOpen(id, .failure(failure)) } else { opened(id, generation) }
     case .needAddress(let key, let url):
       if let handler = addressHandler.withLock({ $0 }) {
         handler((key, url))

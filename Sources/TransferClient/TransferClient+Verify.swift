@@ -1,6 +1,6 @@
 internal import Configuration
 internal import EpisodeCache
-package import PosixKit
+internal import PosixKit
 package import TransferProtocol
 
 /// What a check of a cached episode's bytes against their checksums has found.
@@ -26,11 +26,6 @@ extension TransferClient {
       if error.errno == .ENOENT { return nil }
       throw error
     }
-  }
-
-  @discardableResult
-  package func replace(_ damaged: VerifiedEpisode, completion: @escaping OrderCompletion) -> any Cancellable {
-    session.order(.replace(damaged.status.key, generation: damaged.status.generation), completion)
   }
 
   package var failure: String? { session.failure.withLock { $0 } }

@@ -29,7 +29,7 @@ package final class TransferClient: TransferService {
     mirror = StatusMirror(layout: layout)
     let store = try? TransferStore(reading: places.state)
     let known = try? store?.records()
-    mirror.replace(with: (known ?? []).map(\.status))
+    mirror.replace(with: known ?? [])
     session = try ClientSession(
       places: places, settings: isMount ? TransferSettings(settings) : nil, mirror: mirror, daemon: daemon)
     session.start()
@@ -114,35 +114,8 @@ package final class TransferClient: TransferService {
   package var isServed: Bool { session.isServed }
 
   @discardableResult
-  package func start(_ request: TransferRequest, completion: @escaping OrderCompletion) -> any Cancellable {
-    session.order(.start(request), completion)
-  }
-
-  @discardableResult
-  package func pause(_ request: TransferRequest, completion: @escaping OrderCompletion) -> any Cancellable {
-    session.order(.pause(request), completion)
-  }
-
-  @discardableResult
-  package func drop(_ key: MediaKey, completion: @escaping OrderCompletion) -> any Cancellable {
-    session.order(.drop(key), completion)
-  }
-
-  @discardableResult
-  package func dropAtClose(_ key: MediaKey, completion: @escaping OrderCompletion) -> any Cancellable {
-    session.order(.dropAtClose(key), completion)
-  }
-
-  /// As `drop`; when that is confirmed, nothing that tells what it was is on the disk any more, and a minute later
-  /// nothing at all is remembered.
-  @discardableResult
-  package func forget(_ key: MediaKey, completion: @escaping OrderCompletion) -> any Cancellable {
-    session.order(.forget(key), completion)
-  }
-
-  @discardableResult
-  package func leave(_ key: MediaKey, completion: @escaping OrderCompletion) -> any Cancellable {
-    session.order(.leave(key), completion)
+  package func order(_ order: TransferOrder, completion: @escaping OrderCompletion) -> any Cancellable {
+    session.order(order, completion)
   }
 
   package func protect(_ keys: [MediaKey]) {
@@ -152,13 +125,6 @@ package final class TransferClient: TransferService {
       session.settings = settings
       session.sendSettings()
     }
-  }
-
-  @discardableResult
-  package func setKept(
-    _ request: TransferRequest, _ kept: Bool, completion: @escaping OrderCompletion
-  ) -> any Cancellable {
-    session.order(.setKept(request, kept), completion)
   }
 }
 
@@ -180,6 +146,7 @@ extension TransferSettings {
     minimumFree = settings.minimumFree
     stallTimeout = Int64(settings.stallTimeout * 1000)
     connectTimeout = Int64(settings.connectTimeout * 1000)
+    readTimeout = Int64(settings.readTimeout * 1000)
     proxy = settings.proxy
     proxyVariables = settings.proxyVariables
     userAgent = settings.effectiveUserAgent

@@ -35,16 +35,10 @@ package struct HTTPCounts: Hashable, Sendable {
   }
 }
 
-extension HTTPCounts: BinaryValue {
-  package func encode(into bytes: inout [UInt8]) {
-    bytes.put(requests, received, clientErrors, serverErrors, networkErrors)
-  }
-
-  package init(from reader: inout BinaryReader) throws(BinaryError) {
-    requests = try reader.next()
-    received = try reader.next()
-    clientErrors = try reader.next()
-    serverErrors = try reader.next()
-    networkErrors = try reader.next()
+extension HTTPCounts: FieldCoded {
+  package mutating func code(_ fields: inout BinaryFields) throws(BinaryError) {
+    try fields.code(&requests, &received, &clientErrors)
+    try fields.code(&serverErrors)
+    try fields.code(&networkErrors)
   }
 }

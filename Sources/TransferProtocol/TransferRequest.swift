@@ -20,8 +20,9 @@ package struct TransferRequest: Hashable, Sendable {
   package var userAgent: String?
 
   package init(
-    key: MediaKey, url: String, mediaType: String? = nil, expectedLength: Int64? = nil, title: String,
-    show: String, fileName: String, allowsPrivateHosts: Bool = false, userAgent: String? = nil
+    key: MediaKey, url: String = "", mediaType: String? = nil, expectedLength: Int64? = nil,
+    title: String = "", show: String = "", fileName: String = "", allowsPrivateHosts: Bool = false,
+    userAgent: String? = nil
   ) {
     self.key = key
     self.url = url

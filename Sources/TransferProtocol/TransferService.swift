@@ -19,26 +19,8 @@ package protocol TransferService: AnyObject, Sendable {
     completion: @escaping @Sendable (Result<any OpenEpisode, TransferFailure>) -> Void
   ) -> any Cancellable
 
-  /// Queues the download, resumes a paused one, tries a failed one again at once.
   @discardableResult
-  func start(_ request: TransferRequest, completion: @escaping OrderCompletion) -> any Cancellable
-  /// Keeps the bytes; an episode that nobody wanted yet is remembered as paused.
-  @discardableResult
-  func pause(_ request: TransferRequest, completion: @escaping OrderCompletion) -> any Cancellable
-  /// Cancels the download and drops its bytes; readers keep what they have open.
-  @discardableResult
-  func drop(_ key: MediaKey, completion: @escaping OrderCompletion) -> any Cancellable
-  /// As `drop`, once no program in any mount has it open. Ends when that is remembered.
-  @discardableResult
-  func dropAtClose(_ key: MediaKey, completion: @escaping OrderCompletion) -> any Cancellable
-  /// Takes the download out of the queue and keeps what has come of it (`remote`). Nothing happens where it is wholly
-  /// here, paused, kept or read.
-  @discardableResult
-  func leave(_ key: MediaKey, completion: @escaping OrderCompletion) -> any Cancellable
-  @discardableResult
-  func setKept(
-    _ request: TransferRequest, _ kept: Bool, completion: @escaping OrderCompletion
-  ) -> any Cancellable
+  func order(_ order: TransferOrder, completion: @escaping OrderCompletion) -> any Cancellable
 
   /// What the user has said of all background downloads.
   var steering: Steering { get }

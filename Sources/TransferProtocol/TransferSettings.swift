@@ -20,6 +20,7 @@ package struct TransferSettings: Hashable, Sendable {
   /// Milliseconds.
   package var stallTimeout: Int64 = 30_000
   package var connectTimeout: Int64 = 15_000
+  package var readTimeout: Int64 = 60_000
   package var proxy: String?
   /// The proxy variables of the mount's environment; nil for the daemon's own.
   package var proxyVariables: [String: String]?
@@ -31,28 +32,20 @@ package struct TransferSettings: Hashable, Sendable {
   package init() {}
 }
 
-extension TransferSettings: BinaryValue {
-  package func encode(into bytes: inout [UInt8]) {
-    bytes.put(downloads, perHost, cacheSize, minimumFree, stallTimeout, connectTimeout, limitRate)
-    bytes.put(isPaused)
-    bytes.put(restsOnMetered, restsBelowCharge, hours.map { Int64($0.start) }, hours.map { Int64($0.end) })
-    bytes.put(proxy, userAgent, certificateAuthorities)
-    bytes.put(proxyVariables?.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }, queued)
-  }
-
-  package init(from reader: inout BinaryReader) throws(BinaryError) {
-    (downloads, perHost, cacheSize) = (try reader.next(), try reader.next(), try reader.next())
-    (minimumFree, stallTimeout, connectTimeout) = (try reader.next(), try reader.next(), try reader.next())
-    (limitRate, isPaused) = (try reader.next(), try reader.next())
-    (restsOnMetered, restsBelowCharge) = (try reader.next(), try reader.next())
-    let (start, end): (Int64?, Int64?) = (try reader.next(), try reader.next())
-    if let start, let end { hours = DailyHours(start: Int(clamping: start), end: Int(clamping: end)) }
-    (proxy, userAgent, certificateAuthorities) = (try reader.next(), try reader.next(), try reader.next())
-    let variables: [String]? = try reader.next()
-    proxyVariables = variables.map { names in
-      let pairs = stride(from: 0, to: names.count - 1, by: 2).map { (names[$0], names[$0 + 1]) }
-      return Dictionary(pairs, uniquingKeysWith: { _, last in last })
+extension TransferSettings: FieldCoded {
+  package mutating func code(_ fields: inout BinaryFields) throws(BinaryError) {
+    try fields.code(&downloads, &perHost, &cacheSize)
+    try fields.code(&minimumFree, &stallTimeout, &connectTimeout)
+    try fields.code(&readTimeout, &limitRate, &isPaused)
+    var times = hours.map { [$0.start, $0.end] }
+    try fields.code(&restsOnMetered, &restsBelowCharge, &times)
+    hours = times.flatMap { $0.count == 2 ? DailyHours(start: $0[0], end: $0[1]) : nil }
+    try fields.code(&proxy, &userAgent, &certificateAuthorities)
+    var variables = proxyVariables?.sorted { $0.key < $1.key }.map { [$0.key, $0.value] }
+    try fields.code(&variables)
+    proxyVariables = variables.map {
+      Dictionary($0.filter { $0.count == 2 }.map { ($0[0], $0[1]) }, uniquingKeysWith: { _, last in last })
     }
-    queued = try reader.next()
+    try fields.code(&queued)
   }
 }

@@ -1,15 +1,16 @@
 package import PodcastModel
 
-/// What is known of one download: the daemon's word, or the store's while no daemon runs.
+/// How a download stands: what the daemon tells, and what its store keeps.
 package struct TransferStatus: Hashable, Sendable {
-  package var key: MediaKey
+  package var request: TransferRequest
   package var state: TransferState
   /// Which local copy of the enclosure the cached bytes belong to: a number by chance, another one for each. 0 before
   /// the first byte.
-  package var generation: UInt32
+  package var generation: UInt32 = 0
   /// The exact size in bytes, once a response has told it.
   package var total: Int64?
-  package var received: Int64
+  /// Bytes in the cache; in the store, when the journal was last written.
+  package var received: Int64 = 0
   /// Bytes per second and seconds left, while downloading.
   package var rate: Int64?
   package var eta: Int64?
@@ -17,43 +18,39 @@ package struct TransferStatus: Hashable, Sendable {
   package var error: String?
   /// Why a reader in this process got nothing last, while nothing has come or changed since. Not told to others.
   package var readFailure: String?
-  package var isKept: Bool
+  package var isKept = false
   /// Whether it is dropped once nobody has it open.
-  package var dropsAtClose: Bool
+  package var dropsAtClose = false
   /// When it came to the stage at which it is, in nanoseconds since 1970: whoever hears of it late, and of several changes
   /// at once, has it by the same time.
-  package var changed: Int64
+  package var changed: Int64 = 0
   /// The place in the queue: lower comes first.
-  package var order: Int64
-  /// The request's facts for people.
-  package var url: String
-  package var title: String
-  package var show: String
-  package var fileName: String
+  package var order: Int64 = 0
+  package var tries = Tries()
 
-  package init(
-    key: MediaKey, state: TransferState, generation: UInt32 = 0, total: Int64? = nil, received: Int64 = 0,
-    rate: Int64? = nil, eta: Int64? = nil, error: String? = nil, isKept: Bool = false,
-    dropsAtClose: Bool = false, changed: Int64 = 0, order: Int64 = 0, url: String = "", title: String = "",
-    show: String = "", fileName: String = ""
-  ) {
-    self.key = key
-    self.state = state
-    self.generation = generation
-    self.total = total
-    self.received = received
-    self.rate = rate
-    self.eta = eta
-    self.error = error
-    self.isKept = isKept
-    self.dropsAtClose = dropsAtClose
-    self.changed = changed
-    self.order = order
-    self.url = url
-    self.title = title
-    self.show = show
-    self.fileName = fileName
+  /// What the daemon has to know of earlier tries. Times are in seconds since 1970.
+  package struct Tries: Hashable, Sendable {
+    /// When it failed for good or for a while; nil where the last try did not.
+    package var failed: Int64?
+    /// Tries in a row that brought nothing: back-off goes on where it was.
+    package var count: Int64 = 0
+    /// In how many networks, or on how many days, it failed in a way that may be the network's or the clock's fault, and
+    /// when that was last counted.
+    package var doubts: Int64 = 0
+    package var doubted: Int64 = 0
+    /// The server's Retry-After: not to be asked before.
+    package var notBefore: Int64?
   }
+
+  package init(_ request: TransferRequest, _ state: TransferState = .remote) {
+    (self.request, self.state) = (request, state)
+  }
+
+  package var key: MediaKey { request.key }
+  package var url: String { request.url }
+  package var title: String { request.title }
+  package var show: String { request.show }
+  package var fileName: String { request.fileName }
 
   /// Where folders show it. One that goes at its last close is shown as if it had gone.
   package var stage: DownloadStage { dropsAtClose ? .absent : state.stage }
@@ -71,21 +68,68 @@ package struct TransferStatus: Hashable, Sendable {
   }
 }
 
-extension TransferStatus: BinaryValue {
+// What the store keeps.
+extension TransferStatus {
+  /// What is remembered of what was forgotten, while somebody has it open: that it was. Nobody can fetch it by that, nor
+  /// learn what it was.
+  package var forgotten: TransferStatus {
+    var status = TransferStatus(TransferRequest(key: key))
+    (status.generation, status.changed) = (generation, changed)
+    return status
+  }
+
+  /// Whether it is remembered for its size alone.
+  package var holdsNothing: Bool { state == .remote && received == 0 && !isKept && error == nil }
+
+  /// Whether it may be evicted where nobody has it open.
+  package var isEvictable: Bool {
+    (state == .cached || state == .remote) && received > 0 && !isKept && generation > 0
+  }
+
+  /// Whether the daemon has something to download for it.
+  package var isUnfinished: Bool { state == .queued || state == .downloading }
+
+  /// Whether a daemon has something to do for it: to download, or to drop it at its last close.
+  package var isPending: Bool { isUnfinished || dropsAtClose }
+
+  /// Seconds until the server may be asked again, by its Retry-After; 0 where it may be now.
+  ///
+  /// A wall clock that was set back since then must not make it longer than the server said.
+  package func forbiddenSeconds(now: Int64) -> Int64 {
+    guard let notBefore = tries.notBefore else { return 0 }
+    let told = tries.failed.map { notBefore - $0 } ?? Self.longestRetryAfter
+    return max(0, min(notBefore - now, told))
+  }
+
+  /// A server that asks for more, in seconds, has its clock or its units wrong.
+  package static let longestRetryAfter: Int64 = 86_400
+
+  /// It has failed no more. When it did is told by as long as the server wants to be left alone: without it nobody
+  /// could say how long that is, once the clock has been set.
+  package mutating func forgive() {
+    error = nil
+    if tries.notBefore == nil { tries.failed = nil }
+  }
+}
+
+extension TransferStatus: FieldCoded {
+  package init() { self.init(TransferRequest(key: MediaKey(address: ""))) }
+
   /// Sizes, times and places: such that sums of them can't overflow.
   private static let counts: ClosedRange<Int64> = 0...1 << 50
 
-  package func encode(into bytes: inout [UInt8]) {
-    bytes.put(key, state, generation, total, received, rate, eta, error, isKept, dropsAtClose, changed)
-    bytes.put(order, url, title, show, fileName)
-  }
-
-  package init(from reader: inout BinaryReader) throws(BinaryError) {
-    self = try reader.make(
-      Self.init(
-        key:state:generation:total:received:rate:eta:error:isKept:dropsAtClose:changed:order:url:title:
-        show:fileName:))
-    let numbers = [total, received, rate, eta, order]
+  package mutating func code(_ fields: inout BinaryFields) throws(BinaryError) {
+    try fields.code(&request, &state, &generation)
+    try fields.code(&total, &received, &rate)
+    try fields.code(&eta, &error, &isKept)
+    try fields.code(&dropsAtClose, &changed, &order)
+    try fields.code(&tries.failed, &tries.count, &tries.doubts)
+    try fields.code(&tries.doubted)
+    try fields.code(&tries.notBefore)
+    let numbers = [
+      total, received, rate, eta, order, tries.failed, tries.count, tries.doubts, tries.doubted,
+      tries.notBefore,
+    ]
     guard changed >= 0, numbers.allSatisfy({ $0.map(Self.counts.contains) ?? true }) else { throw .malformed }
   }
 }

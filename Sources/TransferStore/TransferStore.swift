@@ -70,7 +70,7 @@ package struct TransferStore {
   }
 
   /// Raise it with every change of the tables: a store of another version is set aside.
-  private static let version = 5
+  private static let version = 6
 
   private static let tables = """
     CREATE TABLE transfer (
@@ -86,17 +86,17 @@ package struct TransferStore {
     """
 
   /// All that is remembered, in the queue's order; without rows that this program would not write.
-  package func records() throws(DatabaseError) -> [TransferRecord] {
+  package func records() throws(DatabaseError) -> [TransferStatus] {
     try database.all("SELECT record FROM transfer ORDER BY position, key", as: Self.record).compactMap(\.self)
   }
 
   /// What a daemon goes on with.
-  package func unfinished() throws(DatabaseError) -> [TransferRecord] {
+  package func unfinished() throws(DatabaseError) -> [TransferStatus] {
     try database.all("SELECT record FROM transfer WHERE unfinished ORDER BY position, key", as: Self.record)
       .compactMap(\.self)
   }
 
-  package func record(of key: MediaKey) throws(DatabaseError) -> TransferRecord? {
+  package func record(of key: MediaKey) throws(DatabaseError) -> TransferStatus? {
     try database.first("SELECT record FROM transfer WHERE key = ?", key.bytes, as: Self.record) ?? nil
   }
 
@@ -113,8 +113,8 @@ package struct TransferStore {
     }.compactMap(\.self)
   }
 
-  private static func record(_ row: borrowing Row) -> TransferRecord? {
-    try? TransferRecord(decoding: row.blob(0)[...])
+  private static func record(_ row: borrowing Row) -> TransferStatus? {
+    try? TransferStatus(decoding: row.blob(0)[...])
   }
 
   /// Forgets rows that are there for a size alone, but for the latest.
@@ -132,7 +132,7 @@ package struct TransferStore {
   }
 
   /// Keeps `records` and deletes `removed`, in one transaction that is on the disk when this returns.
-  package func save(_ records: [TransferRecord], removing removed: [MediaKey] = []) throws {
+  package func save(_ records: [TransferStatus], removing removed: [MediaKey] = []) throws {
     try database.transaction {
       for record in records {
         try database.run(

@@ -1,4 +1,6 @@
 #define _GNU_SOURCE
+#include <locale.h>
+#include <wchar.h>
 #include "ctestlinux.h"
 
 #include <fcntl.h>
@@ -50,4 +52,13 @@ int test_shut_down(const char *path) {
   int result = ioctl(directory, shutdown, &without_log);
   close(directory);
   return result;
+}
+
+int test_columns(unsigned character) {
+  locale_t locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+  locale_t before = uselocale(locale);
+  int columns = wcwidth((wchar_t)character);
+  uselocale(before);
+  freelocale(locale);
+  return columns;
 }

@@ -291,7 +291,9 @@ private final class InstantTransfers: TransferService {
   func set(_ episode: Episode, _ state: TransferState?, isKept: Bool = false) {
     statuses.withLock {
       $0[episode.mediaKey] = state.map {
-        TransferStatus(key: episode.mediaKey, state: $0, isKept: isKept, title: episode.title)
+        var status = TransferStatus(TransferRequest(key: episode.mediaKey, title: episode.title), $0)
+        status.isKept = isKept
+        return status
       }
     }
   }
@@ -299,36 +301,24 @@ private final class InstantTransfers: TransferService {
   func status(of key: MediaKey) -> TransferStatus? { statuses.withLock { $0[key] } }
   func allStatuses() -> [TransferStatus] { statuses.withLock { Array($0.values) } }
   func observe(_ observer: @escaping @Sendable (MediaKey) -> Void) {}
-  func start(_ request: TransferRequest, completion: @escaping OrderCompletion) -> any Cancellable {
-    started.withLock { $0.append(request.title) }
-    if refuses.withLock({ $0 }) {
-      completion(TransferFailure(.EIO, "no daemon"))
-    } else {
-      statuses.withLock {
-        $0[request.key] = TransferStatus(key: request.key, state: .cached, title: request.title)
+  // Rules never drop what a program reads.
+  func order(_ order: TransferOrder, completion: @escaping OrderCompletion) -> any Cancellable {
+    if order.verb == .start, let request = order.request {
+      started.withLock { $0.append(request.title) }
+      if refuses.withLock({ $0 }) {
+        completion(TransferFailure(.EIO, "no daemon"))
+        return Nothing()
       }
-      completion(nil)
+      statuses.withLock { $0[request.key] = TransferStatus(request, .cached) }
     }
-    return Nothing()
-  }
-  func dropAtClose(_ key: MediaKey, completion: @escaping OrderCompletion) -> any Cancellable {
-    statuses.withLock { $0[key] = nil }
+    if order.verb == .dropAtClose { statuses.withLock { $0[order.key] = nil } }
     completion(nil)
     return Nothing()
   }
 
-  // Rules need no more. They never drop what a program reads.
-  func drop(_ key: MediaKey, completion: @escaping OrderCompletion) -> any Cancellable { Nothing() }
   func open(
     _ request: TransferRequest, intent: OpenIntent,
     completion: @escaping @Sendable (Result<any OpenEpisode, TransferFailure>) -> Void
-  ) -> any Cancellable { Nothing() }
-  func pause(_ request: TransferRequest, completion: @escaping OrderCompletion) -> any Cancellable {
-    Nothing()
-  }
-  func leave(_ key: MediaKey, completion: @escaping OrderCompletion) -> any Cancellable { Nothing() }
-  func setKept(
-    _ request: TransferRequest, _ kept: Bool, completion: @escaping OrderCompletion
   ) -> any Cancellable { Nothing() }
   var steering: Steering { Steering() }
   func steer(_ steering: Steering) {}

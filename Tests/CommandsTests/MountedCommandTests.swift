@@ -28,13 +28,26 @@ import Testing
     let status = try mount.run("status").output
     #expect(status.contains("  Lights: ") && !status.contains(MountedCatalogue.podcast), "\(status)")
     for name in ["Lights", MountedCatalogue.podcast, "harbour lights"] {
-      #expect(try mount.run("refresh", name).output == "\(name): 0 new\n")
+      #expect(try mount.run("refresh", name).output == "Lights: 0 new\n")
     }
     #expect(try mount.run("unsubscribe", MountedCatalogue.podcast).end == .exit(0))
     #expect(try mount.run("subscribe", mount.origin.url("/feed.xml")).end == .exit(0))
     #expect(rename("\(subscriptions)/\(MountedCatalogue.podcast)", subscriptions + "/Lights") == 0)
     #expect(try mount.run("forget", MountedCatalogue.podcast).end == .exit(0))
     #expect(try mount.run("list", "--names").output.isEmpty)
+  }
+
+  @Test func `A podcast whose feed cannot be read says why`() throws {
+    let mount = try MountedCatalogue()
+    let address = mount.origin.url("/feed.xml?elsewhere")
+    let outline = "<outline type=\"rss\" text=\"Gone\" xmlUrl=\"\(address)\"/>"
+    try mount.environment.home.write("list.opml", "<opml version=\"2.0\"><body>\(outline)</body></opml>")
+    #expect(try mount.run("import", mount.environment.home.path("list.opml")).end == .exit(0))
+    let folder = mount.root + "/Subscriptions/Gone"
+    #expect(eventually { Directories.exists(folder) })
+    let get = try mount.run("get", folder)
+    // A list may not lead to private hosts.
+    #expect(get.end == .exit(1) && get.errors.contains("Gone: 127.0.0.1 has a private address"), "\(get)")
   }
 
   @Test func `What is so already is done`() throws {

@@ -58,6 +58,18 @@ struct PlayerScriptTests {
     #expect(try isPlayed() && position() == 0)
   }
 
+  @Test func `A seek back to the start removes the position`() throws {
+    try mounted.set("position", "1", episode)
+    try mounted.environment.home.write(
+      "back.lua",
+      """
+      mp.add_timeout(1, function() mp.set_property_bool('pause', true) mp.commandv('seek', 0, 'absolute+exact') end)
+      mp.add_timeout(2, function() mp.commandv('quit') end)
+      """)
+    try play("--script=\(mounted.environment.home.path("back.lua"))")
+    #expect(try mounted.attribute("position", episode) == nil)
+  }
+
   @Test func `What the user asks mpv to play counts more than the position`() throws {
     try mounted.set("position", "60", episode)
     try play("--start=10", "--length=4", "--speed=4")

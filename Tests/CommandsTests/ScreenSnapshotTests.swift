@@ -101,6 +101,55 @@ struct ScreenSnapshotTests {
     }
   }
 
+  /// Titles in Japanese, Korean, Arabic and Hebrew, with emoji and with marks of their own.
+  @Test(.enabled(if: canMount, "this user cannot mount")) func ofWideTitles() throws {
+    let catalogue = try Catalogue()
+    let origin = try OriginServer()
+    let titles = [
+      "第百二十三回：霧の夜に灯台守が語った、港町と船乗りたちの長い長い物語（前編）",
+      "👩‍🚀🎧 Frühstück im Weltraum – mit Ärzten, Öl & Überraschungen 🚀🇩🇪",
+      "Cafe\u{301} a\u{300} la cre\u{300}me bru\u{302}le\u{301}e",
+      "حكايات من الميناء القديم: عن السفن والبحارة والضباب في ليالي الشتاء",
+      "סיפורים מהנמל הישן", "등대지기의 밤: 안개 속에서 들려오는 뱃고동 소리와 오래된 이야기들",
+    ]
+    let feed = TestFeed(
+      "深夜の港ラジオ：灯台と霧と船の物語を毎週お届けします", author: "灯台 守",
+      items: titles.enumerated().map { place, title in
+        TestFeed.Item(
+          title, url: origin.url("/\(place).mp3"), guid: "\(place)",
+          published: 1_704_067_200 + Int64(place) * 86_400,
+          length: 300_000)
+      })
+    let address = origin.serve("/feed", OriginResource(feed.xml, mediaType: "application/rss+xml"))
+    try catalogue.run("subscribe", "--quiet", address)
+    try catalogue.environment.home.write("config/podcastfs/config", "latest_days = 0\n")
+    try catalogue.run("mount", "--quiet", "-o", "min_free=0,queue_ahead=0")
+    try catalogue.run("queue", "add", feed.title)
+    try catalogue.run("unmount")
+    let statuses = titles.enumerated().map { place, title in
+      TransferStatus(
+        key: MediaKey(address: "https://harbour.example/\(place)"),
+        state: place == 1 ? .failed : .downloading,
+        total: 48 << 20, received: Int64(place) << 20, rate: place == 2 ? nil : 1 << 20, eta: 36,
+        error: place == 1 ? "港.example は見つかりません" : place == 2 ? "stalled for 12 s" : nil, order: Int64(place),
+        title: title, fileName: "\(title).mp3")
+    }
+    let list = TransferList(statuses) { _ in feed.title }
+    try StoredScreens.check("wide") { columns in
+      let screen = try catalogue.screen(
+        [
+          "list", "new", "queue", "find is:unplayed", "search source:local 灯台",
+          "rules --try '\(feed.title)' include=の",
+        ], columns)
+      let status = LiveDisplay.screen(columns, 24, footer: [list.summary]) { list.entries(columns: $0) }
+      let lines = screen.split(separator: "\n").map(String.init) + status.map(\.text)
+      for line in lines where !line.hasPrefix("$") { #expect(WideText.columns(line) < columns, "\(line)") }
+      return
+        (screen.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) + status.map(\.text))
+        .joined(separator: "\n")
+    }
+  }
+
   @Test func ofErrors() throws {
     let catalogue = try Catalogue()
     _ = try Products.run("podcastfs", ["search", "zeppelin"], in: catalogue.environment)
@@ -110,6 +159,8 @@ struct ScreenSnapshotTests {
           "serch fog", "status --wach", "get", "get /etc", "info", "subscribe 1", "subscribe 'Tide tables'",
           "unsubscribe x", "rules x", "mount -o cache_siz=3", "mount -o cache_size=3x", "mount /etc",
           "limit fast",
+          "help optons",
+          "pause --all",
           "restart", "demo -- list", "directory status", "find newer:soon",
         ], columns)
     }

@@ -18,7 +18,9 @@ import Testing
     let text = try #require(ThunarActions.added(to: Self.users))
     #expect(text.hasPrefix(Self.users.dropLast("</actions>\n".count)))
     #expect(text.hasSuffix("</action>\n</actions>\n"))
-    #expect(text.contains("<command>podcastfs resume -- %F</command>"))
+    #expect(text.contains("<command>podcastfs get --queue --notify -- %F</command>"))
+    let follow = text.split(separator: "<action>").first { $0.contains("<name>Follow</name>") }
+    #expect(follow?.contains("<directories/>") == true && follow?.contains("audio-files") == false)
     #expect(ThunarActions.removed(from: text) == Self.users)
   }
 

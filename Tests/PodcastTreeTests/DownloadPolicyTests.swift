@@ -1,5 +1,6 @@
 import Configuration
 import PodcastModel
+import TestSupport
 import Testing
 import TransferProtocol
 

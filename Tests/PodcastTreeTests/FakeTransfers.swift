@@ -67,50 +67,25 @@ final class FakeTransfers: TransferService {
     for answer in answers { answer(outcome) }
   }
 
-  func start(_ request: TransferRequest, completion: @escaping OrderCompletion) -> any Cancellable {
-    set(TransferStatus(key: request.key, state: .queued))
-    completion(nil)
-    return FakeWait {}
-  }
-
-  func pause(_ request: TransferRequest, completion: @escaping OrderCompletion) -> any Cancellable {
-    set(TransferStatus(key: request.key, state: .paused))
-    completion(nil)
-    return FakeWait {}
-  }
-
-  func drop(_ key: MediaKey, completion: @escaping OrderCompletion) -> any Cancellable {
-    state.withLock { $0.dropped.append(key) }
-    set(TransferStatus(key: key, state: .remote))
-    completion(nil)
-    return FakeWait {}
-  }
-
-  func dropAtClose(_ key: MediaKey, completion: @escaping OrderCompletion) -> any Cancellable {
-    drop(key, completion: completion)
-  }
-
-  func leave(_ key: MediaKey, completion: @escaping OrderCompletion) -> any Cancellable {
-    state.withLock { $0.left.append(key) }
-    if var status = status(of: key) {
+  func order(_ order: TransferOrder, completion: @escaping OrderCompletion) -> any Cancellable {
+    var status = status(of: order.key) ?? TransferStatus(order.request ?? TransferRequest(key: order.key))
+    switch order.verb {
+    case .start: status = TransferStatus(status.request, .queued)
+    case .pause: status = TransferStatus(status.request, .paused)
+    case .keep, .unkeep: status.isKept = order.verb == .keep
+    case .leave:
+      state.withLock { $0.left.append(order.key) }
       status.state = .remote
-      set(status)
+    case .drop, .dropAtClose, .forget, .replace:
+      state.withLock { $0.dropped.append(order.key) }
+      status = TransferStatus(status.request)
     }
+    set(status)
     completion(nil)
     return FakeWait {}
   }
 
   func protect(_ keys: [MediaKey]) { state.withLock { $0.protected = keys } }
-
-  func setKept(_ request: TransferRequest, _ kept: Bool, completion: @escaping OrderCompletion)
-    -> any Cancellable
-  {
-    var status = status(of: request.key) ?? TransferStatus(key: request.key, state: .remote)
-    status.isKept = kept
-    set(status)
-    completion(nil)
-    return FakeWait {}
-  }
 }
 
 /// Something that waits until it is cancelled.

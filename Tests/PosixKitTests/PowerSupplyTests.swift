@@ -1,3 +1,5 @@
+import CLinux
+import Glibc
 import PosixKit
 import TestSupport
 import Testing
@@ -41,6 +43,34 @@ import Testing
     var mouse = Self.battery
     mouse["scope"] = "Device"
     #expect(try supply([mouse]) == .mains)
+  }
+}
+
+/// Messages as the kernel sends them: "change@/devices/…", then lines that each end with NUL.
+@Suite struct PowerEventTests {
+  private func receives(_ socket: Int32) -> Bool {
+    var byte: UInt8 = 0
+    return recv(socket, &byte, 1, Int32(MSG_DONTWAIT)) > 0
+  }
+
+  @Test func eventsOfOtherDevicesDoNotWakeTheProcessUp() throws {
+    let ends = try UnixSocket.pair()
+    let (writer, reader) = (ends.first.rawValue, ends.second.rawValue)
+    try #require(podcastfs_pass_power_events(reader) == 0)
+    func send(_ path: String, _ subsystem: String) throws {
+      let event = "change@\(path)\0ACTION=change\0DEVPATH=\(path)\0SUBSYSTEM=\(subsystem)\0SEQNUM=5\0"
+      try #require(Glibc.send(writer, event, event.utf8.count, 0) == event.utf8.count)
+    }
+    try send("/devices/virtual/bdi/0:45", "bdi")
+    try send("/devices/pci0000:00/0000:00:1d.0/usb1/1-1/power/wakeup/wakeup7", "wakeup")
+    #expect(!receives(reader))
+    // Wherever the name stands.
+    for length in 0..<24 {
+      let path = "/devices/\(String(repeating: "x", count: length))/power_supply/BAT0"
+      try send(path, "power_supply")
+      #expect(receives(reader), "\(path)")
+      #expect(!receives(reader))
+    }
   }
 }
 

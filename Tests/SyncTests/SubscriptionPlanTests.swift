@@ -71,7 +71,7 @@ import Testing
 
   @Test func whatTheServerWritesOtherwiseOrRefusesIsNotUploadedAgain() {
     let other = ServerFeed(url: address("b"), key: FeedKey.text(address("a")))
-    let refused = ServerFeed(url: address("c"), isRefused: true)
+    let refused = ServerFeed(url: address("c"), state: .refused)
     let news = SubscriptionNews(added: [address("b")], time: 5)
     let plan = SubscriptionPlan(
       local: [feed("a"), feed("c")], common: [other, refused], news: news, scope: .whole, uploadsAll: false)
@@ -80,6 +80,44 @@ import Testing
       local: [], common: [other, refused], news: SubscriptionNews(time: 5), scope: .changes, uploadsAll: false
     )
     #expect(ended.remove == [other] && ended.common.isEmpty)
+  }
+
+  private static let spellings: [WebAddress] = [
+    "https://a.example/feed", "http://a.example/feed/", "https://A.example/feed/",
+  ]
+
+  /// Two phones may write one feed in two ways.
+  @Test func whatIsUnfollowedHereEndsInAllSpellingsThatTheServerHas() {
+    let first = SubscriptionPlan(
+      local: [], common: [], news: SubscriptionNews(added: Self.spellings, time: 5), scope: .first,
+      uploadsAll: false)
+    #expect(first.follow == [Self.spellings[0]] && Set(first.common.map(\.url)) == Set(Self.spellings))
+    // One of them comes with the same synchronization.
+    let ended = SubscriptionPlan(
+      local: [feed("z")], common: Array(first.common.dropLast()) + [ServerFeed(url: address("z"))],
+      news: SubscriptionNews(added: [first.common[2].url], time: 5), scope: .changes, uploadsAll: false)
+    #expect(ended.follow.isEmpty && Set(ended.remove.map(\.url)) == Set(Self.spellings))
+    #expect(ended.common.map(\.url) == [address("z")])
+  }
+
+  @Test func aFeedGoesWithTheLastSpellingThatTheServerHas() {
+    func plan(_ common: [ServerFeed], add: [WebAddress] = [], remove: [WebAddress]) -> SubscriptionPlan {
+      SubscriptionPlan(
+        local: [feed("a")], common: common, news: SubscriptionNews(added: add, removed: remove, time: 5),
+        scope: .changes, uploadsAll: false)
+    }
+    let listed = Self.spellings.map { ServerFeed(url: $0, state: .listed) }
+    let one = plan(listed, remove: [Self.spellings[0]])
+    #expect(one.unfollow.isEmpty && one.add.isEmpty && one.remove.isEmpty && one.common.count == 2)
+    let all = plan(listed, remove: Self.spellings)
+    #expect(all.unfollow == [feed("a")] && all.remove.isEmpty && all.common.isEmpty)
+    // A phone moves from http to https.
+    let moved = plan([listed[1]], add: [Self.spellings[0]], remove: [Self.spellings[1]])
+    #expect(moved.unfollow.isEmpty && moved.common.map(\.url) == [Self.spellings[0]])
+    // A server has not said that it writes otherwise what it was sent.
+    let other = plan([ServerFeed(url: Self.spellings[0])], add: [Self.spellings[2]], remove: [])
+    #expect(other.common.count == 2)
+    #expect(plan(other.common, remove: [Self.spellings[2]]).unfollow == [feed("a")])
   }
 
   @Test func anAddressThatIsNoneOfTheWebIsLeftOut() {

@@ -323,6 +323,24 @@ import Testing
     #expect(server.model.followed.count <= 4)
   }
 
+  @Test(arguments: SyncServerModel.Rules.allCases)
+  func aFeedThatTheServerHasTwiceIsUnfollowedForGood(rules: SyncServerModel.Rules) throws {
+    let server = try FakeSyncServer(rules)
+    let spellings = [host.feed("a"), host.feed("a") + "/", host.feed("b")]
+    server.change { server in for url in spellings { server.feeds[url] = (true, server.now) } }
+    _ = try desk.sync(server)
+    #expect(try desk.follows == [host.feed("a"), host.feed("b")])
+    server.change { $0.now += 60 }
+    try desk.unfollow("a")
+    #expect(try desk.sync(server)?.removedFeeds == 2)
+    #expect(server.model.followed == [host.feed("b")])
+    for isWhole in [false, true] {
+      server.change { $0.now += 60 }
+      _ = try desk.sync(server, isWhole: isWhole)
+      #expect(try desk.follows == [host.feed("b")])
+    }
+  }
+
   @Test func anotherAccountBeginsAnew() throws {
     let (first, second) = (try FakeSyncServer(.opodsync), try FakeSyncServer(.nextcloud))
     try desk.follow("a")

@@ -43,7 +43,7 @@ struct ClockTests {
         }
       ]
     }
-    #expect(client.confirmed { $0.start(request, completion: $1) })
+    #expect(client.confirmed { $0.order(.start(request), completion: $1) })
     #expect(eventually { client.status(of: request.key)?.error?.contains("503") == true })
     try clock.set(ahead: ahead)
     // A restart knows only what the wall clock said.

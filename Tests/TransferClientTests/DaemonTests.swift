@@ -73,7 +73,7 @@ import TransferProtocol
   @Test func theLatestMountsOptionsHoldAfterARestart() throws {
     let client = try user.client { $0.limitRate = 5000 }
     let request = user.serve(body)
-    #expect(client.confirmed { $0.start(request, completion: $1) })
+    #expect(client.confirmed { $0.order(.start(request), completion: $1) })
     client.stop()
     #expect(user.killDaemon())
     // A command brings no options.
@@ -88,7 +88,7 @@ import TransferProtocol
   @Test func itEndsInOrderWhenItIsAskedTo() throws {
     let client = try user.client()
     let request = user.serve(body, .with { $0.rate = 300_000 })
-    #expect(client.confirmed { $0.start(request, completion: $1) })
+    #expect(client.confirmed { $0.order(.start(request), completion: $1) })
     #expect(eventually { (client.status(of: request.key)?.received ?? 0) > 50_000 })
     client.stop()
     let daemon = try #require(user.daemon)

@@ -17,7 +17,7 @@ import TransferProtocol
 
   private func cached(_ client: TransferClient) throws -> TransferRequest {
     let request = user.serve(body)
-    #expect(client.confirmed { $0.start(request, completion: $1) })
+    #expect(client.confirmed { $0.order(.start(request), completion: $1) })
     #expect(client.reaches(.cached, request))
     #expect(eventually { access(user.layout.map(request.key, user.generation(request)), F_OK) != 0 })
     return request

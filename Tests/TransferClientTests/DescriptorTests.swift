@@ -26,7 +26,7 @@ import TransferProtocol
   func whoComesToADaemonWithoutDescriptorsKeepsItNotBusy(hasReserve: Bool) throws {
     let client = try user.client()
     let first = user.serve(body)
-    #expect(client.confirmed { $0.start(first, completion: $1) })
+    #expect(client.confirmed { $0.order(.start(first), completion: $1) })
     #expect(client.reaches(.cached, first))
     let daemon = try #require(user.daemon)
     #expect(user.daemonIsAtRest())
@@ -43,9 +43,9 @@ import TransferProtocol
     }
     // Who is served already goes on, and others are when there are some again.
     try limit(daemon, to: 1024)
-    #expect(client.confirmed { $0.setKept(first, true, completion: $1) })
+    #expect(client.confirmed { $0.order(.setKept(first, true), completion: $1) })
     let other = try user.client(isMount: false)
-    #expect(other.confirmed { $0.setKept(first, false, completion: $1) })
+    #expect(other.confirmed { $0.order(.setKept(first, false), completion: $1) })
     #expect(user.daemon == daemon)
   }
 
@@ -68,7 +68,7 @@ import TransferProtocol
   @Test(.enabled(if: isInside, "part of the test above")) func inAProcessWithoutDescriptors() throws {
     let client = try user.client()
     let request = user.serve(body)
-    #expect(client.confirmed { $0.start(request, completion: $1) })
+    #expect(client.confirmed { $0.order(.start(request), completion: $1) })
     #expect(client.reaches(.cached, request))
     var taken: [Int32] = []
     while case let file = open("/dev/null", O_RDONLY | O_CLOEXEC), file >= 0 { taken.append(file) }

@@ -48,7 +48,7 @@ import TransferProtocol
     }
     func drop() -> TransferFailure? {
       let answer = Monitor<TransferFailure??>(nil)
-      client.drop(request.key) { failure in answer.withLockNotifying { $0 = .some(failure) } }
+      client.order(.drop(request.key)) { failure in answer.withLockNotifying { $0 = .some(failure) } }
       return answer.wait(until: .after(patience)) { $0 } ?? nil
     }
     #expect(eventually { remount(Int(MS_RDONLY)) })
@@ -72,7 +72,7 @@ import TransferProtocol
       mount("tmpfs", user.places.cache, "tmpfs", UInt(MS_REMOUNT) | UInt(flags), "size=8m,mode=0700") == 0
     }
     #expect(remount(Int(MS_RDONLY)))
-    #expect(client.confirmed { $0.start(ordered, completion: $1) })
+    #expect(client.confirmed { $0.order(.start(ordered), completion: $1) })
     #expect(eventually { client.status(of: ordered.key)?.error == "the cache's disk is read-only" })
     #expect(client.status(of: ordered.key)?.state == .queued)
     #expect(client.openFailure(opened)?.errno == .EROFS)
@@ -87,7 +87,7 @@ import TransferProtocol
     let client = try user.client()
     let episode = try client.opened(request)
     for piece in 0..<15 { _ = try episode.read(at: Int64(piece) * 100_000, 100_000) }
-    #expect(client.confirmed { $0.pause(request, completion: $1) })
+    #expect(client.confirmed { $0.order(.pause(request), completion: $1) })
     episode.close()
     #expect(eventually { client.status(of: request.key)?.received ?? 0 > 1_400_000 })
     #expect(user.filesAreClosed(request))
@@ -96,7 +96,7 @@ import TransferProtocol
     unlink(map)
     // As where the runtime directory is full.
     mkdir(map, 0o700)
-    #expect(client.confirmed { $0.start(request, completion: $1) })
+    #expect(client.confirmed { $0.order(.start(request), completion: $1) })
     _ = client.reaches(.downloading, request, within: 5)
     rmdir(map)
     #expect(client.reaches(.cached, request))
@@ -115,7 +115,7 @@ import TransferProtocol
     let request = user.serve(body, .with { $0.rate = 1_000_000 })
     let episode = try client.opened(request)
     _ = try episode.read(at: 0, 500_000)
-    #expect(client.confirmed { $0.pause(request, completion: $1) })
+    #expect(client.confirmed { $0.order(.pause(request), completion: $1) })
     episode.close()
     #expect(user.filesAreClosed(request))
     #expect(user.killDaemon())
@@ -160,7 +160,7 @@ import TransferProtocol
       #expect(failure.message.contains(user.layout.maps), "\(failure)")
       #expect(client.status(of: first.key)?.state == .cached)
     }
-    #expect(client.confirmed { $0.start(second, completion: $1) })
+    #expect(client.confirmed { $0.order(.start(second), completion: $1) })
     #expect(client.reaches(.cached, second))
   }
 }

@@ -77,7 +77,7 @@ import TransferProtocol
   @Test func theErrorSaysWhatIsWaitedFor() throws {
     let request = user.serve(body, .with { $0.status = 503 })
     let client = try user.client()
-    #expect(client.confirmed { $0.start(request, completion: $1) })
+    #expect(client.confirmed { $0.order(.start(request), completion: $1) })
     #expect(
       eventually { client.status(of: request.key)?.error == "503 Service Unavailable from 127.0.0.1" })
     #expect(client.reaches(.queued, request))
@@ -158,7 +158,7 @@ import TransferProtocol
     }
     let request = TransferFixture.request("http://127.0.0.1:\(port)/a.mp3")
     let client = try user.client()
-    #expect(client.confirmed { $0.start(request, completion: $1) })
+    #expect(client.confirmed { $0.order(.start(request), completion: $1) })
     #expect(eventually { client.status(of: request.key)?.error?.contains("127.0.0.1") == true })
     #expect(client.status(of: request.key)?.state == .queued)
     let back = try OriginServer(port: port)
@@ -209,10 +209,10 @@ import TransferProtocol
   @Test func theLogSaysWhatFailedAndWhatWasAnotherFile() throws {
     let first = user.serve(TestBody(seed: 1, size: 500_000), .with { $0.cutAfter = 200_000 })
     let client = try user.client()
-    #expect(client.confirmed { $0.start(first, completion: $1) })
+    #expect(client.confirmed { $0.order(.start(first), completion: $1) })
     #expect(eventually { client.status(of: first.key)?.received ?? 0 > 100_000 })
     user.origin.serve("/a.mp3", OriginResource(TestBody(seed: 2, size: 500_000)))
-    #expect(client.confirmed { $0.start(first, completion: $1) })
+    #expect(client.confirmed { $0.order(.start(first), completion: $1) })
     #expect(client.reaches(.cached, first))
     let gone = user.serve(TestBody(seed: 1, size: 10), at: "/gone.mp3", .with { $0.status = 410 })
     #expect(client.openFailure(gone) != nil)
@@ -270,7 +270,7 @@ import TransferProtocol
       resource.plan = [.with { $0.cutAfter = 100_000 }, .with { $0.isWebPage = true }]
     }
     let client = try user.client()
-    #expect(client.confirmed { $0.start(request, completion: $1) })
+    #expect(client.confirmed { $0.order(.start(request), completion: $1) })
     #expect(client.reaches(.cached, request))
     #expect(user.origin.requests.count == 3)
     #expect(user.origin.sent("/a.mp3") <= body.size + 1000)

@@ -19,11 +19,11 @@ import TransferProtocol
     let large = user.serve(TestBody(seed: 1, size: 5_000_000), at: "/large.mp3")
     let small = user.serve(TestBody(seed: 2, size: 500_000), at: "/small.mp3")
     // A script that is just written cannot be started while another test starts a program (ETXTBSY).
-    #expect(eventually { client.confirmed { $0.start(large, completion: $1) } })
+    #expect(eventually { client.confirmed { $0.order(.start(large), completion: $1) } })
     #expect(client.reaches(.failed, large))
     #expect(client.status(of: large.key)?.error?.contains("ulimit -f") == true)
     let daemon = user.daemon
-    #expect(client.confirmed { $0.start(small, completion: $1) })
+    #expect(client.confirmed { $0.order(.start(small), completion: $1) })
     #expect(client.reaches(.cached, small))
     #expect(daemon != nil && user.daemon == daemon)
   }

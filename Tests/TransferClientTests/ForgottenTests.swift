@@ -44,16 +44,16 @@ import TransferStore
   }
 
   private func forget(_ requests: [TransferRequest], _ client: TransferClient) {
-    for request in requests { #expect(client.confirmed { $0.forget(request.key, completion: $1) }) }
+    for request in requests { #expect(client.confirmed { $0.order(.forget(request.key), completion: $1) }) }
   }
 
   @Test(arguments: [SIGTERM, SIGKILL]) func noTraceIsLeftOfWhatIsForgotten(_ number: Int32) throws {
     let client = try user.client()
     let body = TestBody(seed: 5, size: 300_000)
     let requests = (0..<40).map { secretRequest(body, at: "/\($0).mp3") }
-    for request in requests { #expect(client.confirmed { $0.start(request, completion: $1) }) }
+    for request in requests { #expect(client.confirmed { $0.order(.start(request), completion: $1) }) }
     for request in requests { #expect(client.reaches(.cached, request)) }
-    #expect(client.confirmed { $0.setKept(requests[0], true, completion: $1) })
+    #expect(client.confirmed { $0.order(.setKept(requests[0], true), completion: $1) })
     #expect(!traces().isEmpty)
     forget(requests, client)
     #expect(traces() == [])
@@ -80,7 +80,7 @@ import TransferStore
       #expect(eventually { !user.isRunning(daemon) })
     }
     // The next daemon is told that it is open.
-    #expect(client.confirmed { $0.start(user.serve(TestBody(seed: 7, size: 100)), completion: $1) })
+    #expect(client.confirmed { $0.order(.start(user.serve(TestBody(seed: 7, size: 100))), completion: $1) })
     #expect(traces() == [])
     episode.close()
     #expect(eventually { traces() == [] }, "\(traces())")

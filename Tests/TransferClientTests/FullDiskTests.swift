@@ -61,8 +61,8 @@ import TransferProtocol
     let free: Int64 = 8 << 20
     let client = try user.client { $0.minimumFree = free }
     let old = user.serve(kept, at: "/kept.mp3")
-    #expect(client.confirmed { $0.setKept(old, true, completion: $1) })
-    #expect(client.confirmed { $0.start(old, completion: $1) })
+    #expect(client.confirmed { $0.order(.setKept(old, true), completion: $1) })
+    #expect(client.confirmed { $0.order(.start(old), completion: $1) })
     #expect(client.reaches(.cached, old))
     let request = user.serve(wanted, at: "/wanted.mp3")
     let episode = try client.opened(request)
@@ -71,7 +71,7 @@ import TransferProtocol
     #expect((DiskSpace.available(at: user.places.cache) ?? 0) >= free)
     // What came is kept, and what may go makes room for the rest.
     #expect(client.status(of: request.key)?.error?.hasPrefix("no space left") == true)
-    #expect(client.confirmed { $0.setKept(old, false, completion: $1) })
+    #expect(client.confirmed { $0.order(.setKept(old, false), completion: $1) })
     #expect(client.reaches(.cached, request))
     #expect(wanted.firstDifference(try episode.readAll()) == nil)
     #expect(client.status(of: old.key)?.state == .remote)

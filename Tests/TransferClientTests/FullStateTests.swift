@@ -42,8 +42,8 @@ import TransferStore
     let client = try user.client()
     let slow = user.serve(TestBody(seed: 1, size: 4_000_000), at: "/slow.mp3", .with { $0.rate = 50_000 })
     let paused = user.serve(TestBody(seed: 2, size: 4_000_000), at: "/paused.mp3")
-    #expect(client.confirmed { $0.pause(paused, completion: $1) })
-    #expect(client.confirmed { $0.start(slow, completion: $1) })
+    #expect(client.confirmed { $0.order(.pause(paused), completion: $1) })
+    #expect(client.confirmed { $0.order(.start(slow), completion: $1) })
     #expect(client.reaches(.downloading, slow))
     try fill()
     // Until what the store's log has in reserve is used up.
@@ -51,23 +51,23 @@ import TransferStore
       eventually {
         guard
           case .some(.some(let failure)) = self.failure(
-            of: client, { $0.setKept(paused, true, completion: $1) })
+            of: client, { $0.order(.setKept(paused, true), completion: $1) })
         else {
-          _ = client.confirmed { $0.setKept(paused, false, completion: $1) }
+          _ = client.confirmed { $0.order(.setKept(paused, false), completion: $1) }
           return false
         }
         return failure.errno == .ENOSPC
       })
     #expect(eventually { client.status(of: paused.key)?.isKept == false })
-    #expect(failure(of: client) { $0.start(paused, completion: $1) }??.errno == .ENOSPC)
+    #expect(failure(of: client) { $0.order(.start(paused), completion: $1) }??.errno == .ENOSPC)
     #expect(client.status(of: paused.key)?.state == .paused)
-    #expect(failure(of: client) { $0.pause(slow, completion: $1) }??.errno == .ENOSPC)
+    #expect(failure(of: client) { $0.order(.pause(slow), completion: $1) }??.errno == .ENOSPC)
     let state = client.status(of: slow.key)?.state
     #expect(state == .queued || state == .downloading, "\(String(describing: state))")
     unlink(ballast)
-    #expect(eventually { client.confirmed { $0.pause(slow, completion: $1) } })
+    #expect(eventually { client.confirmed { $0.order(.pause(slow), completion: $1) } })
     #expect(client.status(of: slow.key)?.state == .paused)
-    #expect(client.confirmed { $0.start(paused, completion: $1) })
+    #expect(client.confirmed { $0.order(.start(paused), completion: $1) })
     #expect(client.reaches(.cached, paused), "\(String(describing: client.status(of: paused.key)))")
   }
 

@@ -23,9 +23,9 @@ import TransferProtocol
     var cut = behaviour
     cut.cutAfter = 700_000
     let request = user.serve(old, cut)
-    #expect(client.confirmed { $0.start(request, completion: $1) })
+    #expect(client.confirmed { $0.order(.start(request), completion: $1) })
     #expect(eventually { client.status(of: request.key)?.received == 700_000 })
-    #expect(client.confirmed { $0.pause(request, completion: $1) })
+    #expect(client.confirmed { $0.order(.pause(request), completion: $1) })
     user.origin.change("/a.mp3") { resource in
       resource.behaviour = behaviour
       change(&resource)
@@ -124,7 +124,7 @@ import TransferProtocol
     #expect(old.firstDifference(try episode.readAll()) == nil)
     // What was ordered is for the cache: it comes there, whether anybody has it open or not.
     #expect(client.reaches(.cached, request))
-    #expect(client.confirmed { $0.setKept(request, true, completion: $1) })
+    #expect(client.confirmed { $0.order(.setKept(request, true), completion: $1) })
     #expect(old.firstDifference(try episode.readAll()) == nil)
     episode.close()
     #expect(user.filesAreClosed(request))

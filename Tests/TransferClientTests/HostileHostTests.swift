@@ -23,7 +23,7 @@ import TransferProtocol
     let two = TestBody(seed: 2, size: 300_000)
     let client = try user.client()
     let old = user.serve(one, at: "/old.mp3")
-    #expect(client.confirmed { $0.start(old, completion: $1) })
+    #expect(client.confirmed { $0.order(.start(old), completion: $1) })
     #expect(client.reaches(.cached, old))
     var new = user.serve(two, at: "/new.mp3")
     new.expectedLength = length
@@ -38,7 +38,7 @@ import TransferProtocol
     let client = try user.client()
     var new = user.serve(TestBody(seed: 2, size: 300_000), at: "/new.mp3")
     new.expectedLength = 1 << 50
-    #expect(client.confirmed { $0.start(new, completion: $1) })
+    #expect(client.confirmed { $0.order(.start(new), completion: $1) })
     #expect(client.reaches(.cached, new), "\(String(describing: client.status(of: new.key)))")
   }
 
@@ -61,11 +61,11 @@ import TransferProtocol
     let client = try user.client()
     let episode = try client.opened(request)
     _ = try episode.read(at: 1_000_000, 4096)
-    #expect(client.confirmed { $0.pause(request, completion: $1) })
+    #expect(client.confirmed { $0.order(.pause(request), completion: $1) })
     let had = client.status(of: request.key)?.received ?? 0
     #expect(had > 900_000)
     episode.close()
-    #expect(client.confirmed { $0.start(request, completion: $1) })
+    #expect(client.confirmed { $0.order(.start(request), completion: $1) })
     _ = client.reaches(.cached, request)
     #expect(
       client.status(of: request.key)?.received == body.size,
@@ -77,9 +77,9 @@ import TransferProtocol
     let client = try user.client()
     var absurd = user.serve(TestBody(seed: 2, size: 300_000), at: "/new.mp3")
     absurd.expectedLength = .max
-    #expect(client.confirmed { $0.start(absurd, completion: $1) })
+    #expect(client.confirmed { $0.order(.start(absurd), completion: $1) })
     let other = user.serve(TestBody(seed: 3, size: 300_000), at: "/other.mp3")
-    client.start(other) { _ in }
+    client.order(.start(other)) { _ in }
     let pid = user.daemon
     #expect(client.reaches(.cached, other))
     #expect(!eventually(within: 15) { self.user.daemon != pid }, "it has died")
@@ -94,7 +94,7 @@ import TransferProtocol
         .with { $0.redirectTarget = "http://localhost:\(user.origin.port)/cdn/\(number).mp3" })
     }
     let client = try user.client()
-    for request in requests { client.start(request) { _ in } }
+    for request in requests { client.order(.start(request)) { _ in } }
     let origin = user.origin
     #expect(!eventually(within: 3) { origin.requests.filter { $0.path.hasPrefix("/cdn") }.count > 20 })
   }
@@ -152,14 +152,14 @@ import TransferProtocol
   private func expectNoDeath(_ request: TransferRequest) throws {
     let client = try user.client()
     let first = user.serve(TestBody(seed: 14, size: 10_000), at: "/first.mp3")
-    #expect(client.confirmed { $0.start(first, completion: $1) })
+    #expect(client.confirmed { $0.order(.start(first), completion: $1) })
     #expect(client.reaches(.cached, first))
     let pid = user.daemon
-    client.start(request) { _ in }
+    client.order(.start(request)) { _ in }
     let user = user
     #expect(!eventually(within: 4) { user.daemon != pid || !user.isRunning(pid ?? 0) })
     let other = user.serve(TestBody(seed: 15, size: 10_000), at: "/other.mp3")
-    client.start(other) { _ in }
+    client.order(.start(other)) { _ in }
     #expect(client.reaches(.cached, other))
   }
 
@@ -188,7 +188,7 @@ import TransferProtocol
     }
     let request = TransferFixture.request(url)
     let client = try user.client()
-    #expect(client.confirmed { $0.start(request, completion: $1) })
+    #expect(client.confirmed { $0.order(.start(request), completion: $1) })
     #expect(client.reaches(.cached, request))
     let bytes = try client.opened(request).readAll()
     let requests = user.origin.requests.map { "\($0.range ?? "whole") \($0.status ?? 0)" }

@@ -31,13 +31,13 @@ import TransferStore
       user.serve(body, at: "/paused.mp3", .with { $0.rate = 1_000_000 })
     )
     for request in [requests.0, requests.1] {
-      #expect(client.confirmed { $0.start(request, completion: $1) })
+      #expect(client.confirmed { $0.order(.start(request), completion: $1) })
       #expect(client.reaches(.cached, request))
     }
-    #expect(client.confirmed { $0.setKept(requests.0, true, completion: $1) })
+    #expect(client.confirmed { $0.order(.setKept(requests.0, true), completion: $1) })
     let episode = try client.opened(requests.2)
     _ = try episode.read(at: 0, 300_000)
-    #expect(client.confirmed { $0.pause(requests.2, completion: $1) })
+    #expect(client.confirmed { $0.order(.pause(requests.2), completion: $1) })
     episode.close()
     client.stop()
     #expect(user.filesAreClosed(requests.0) && user.filesAreClosed(requests.1))
@@ -83,13 +83,13 @@ import TransferStore
     let client = try user.client()
     // Nothing is asked for: it is found.
     let third = user.serve(TestBody(seed: 1, size: 100_000), at: "/new.mp3")
-    #expect(client.confirmed { $0.start(third, completion: $1) })
+    #expect(client.confirmed { $0.order(.start(third), completion: $1) })
     #expect(client.reaches(.cached, requests.kept) && client.reaches(.cached, requests.other))
     #expect(client.status(of: requests.kept.key)?.received == body.size)
     #expect(body.firstDifference(try client.opened(requests.kept).readAll()) == nil)
     #expect(user.origin.requests("/kept.mp3").count == 1)
     #expect(user.origin.requests("/other.mp3").count == 1)
-    #expect(client.confirmed { $0.setKept(requests.kept, true, completion: $1) })
+    #expect(client.confirmed { $0.order(.setKept(requests.kept, true), completion: $1) })
     #expect(client.status(of: requests.kept.key)?.title == "Title")
   }
 
@@ -177,7 +177,7 @@ import TransferStore
     try Database(path: store).script(change)
     let looking = try user.client(isMount: false)
     #expect(looking.reaches(.cached, requests.kept) && looking.reaches(.cached, requests.other))
-    #expect(looking.confirmed { $0.setKept(requests.other, true, completion: $1) })
+    #expect(looking.confirmed { $0.order(.setKept(requests.other, true), completion: $1) })
     #expect(log.contains("the database of downloads cannot be used"), "\(log)")
     looking.stop()
   }

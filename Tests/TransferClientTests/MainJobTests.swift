@@ -72,9 +72,9 @@ import TransferProtocol
   @Test func aPausedDownloadKeepsItsBytesAndADroppedOneDoesNot() throws {
     let request = user.serve(body) { $0.plan = [.with { $0.stallAfter = 500_000 }] }
     let client = try user.client()
-    #expect(client.confirmed { $0.start(request, completion: $1) })
+    #expect(client.confirmed { $0.order(.start(request), completion: $1) })
     #expect(eventually { (client.status(of: request.key)?.received ?? 0) > 100_000 })
-    #expect(client.confirmed { $0.pause(request, completion: $1) })
+    #expect(client.confirmed { $0.order(.pause(request), completion: $1) })
     let paused = try #require(client.status(of: request.key))
     #expect(paused.state == .paused)
     #expect(paused.received > 100_000)
@@ -83,9 +83,9 @@ import TransferProtocol
     #expect(user.killDaemon())
     let other = try user.client(isMount: false)
     #expect(other.status(of: request.key)?.state == .paused)
-    #expect(other.confirmed { $0.start(request, completion: $1) })
+    #expect(other.confirmed { $0.order(.start(request), completion: $1) })
     #expect(other.reaches(.cached, request))
-    #expect(other.confirmed { $0.drop(request.key, completion: $1) })
+    #expect(other.confirmed { $0.order(.drop(request.key), completion: $1) })
     #expect(other.status(of: request.key)?.state == .remote)
     #expect(other.status(of: request.key)?.received == 0)
     #expect(try Directories.names(in: user.layout.episodes) == [])
@@ -94,7 +94,7 @@ import TransferProtocol
   @Test func anUnfinishedDownloadGoesOnAfterTheMachineCameBack() throws {
     let request = user.serve(body, .with { $0.rate = 1_500_000 })
     let client = try user.client()
-    #expect(client.confirmed { $0.start(request, completion: $1) })
+    #expect(client.confirmed { $0.order(.start(request), completion: $1) })
     #expect(eventually { (client.status(of: request.key)?.received ?? 0) > 300_000 })
     client.stop()
     #expect(user.killDaemon())

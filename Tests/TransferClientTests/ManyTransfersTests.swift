@@ -23,7 +23,7 @@ import TransferProtocol
       var resource = OriginResource(TestBody(seed: UInt64(number), size: 40_000_000))
       resource.behaviour.rate = 500_000
       let url = user.origin.serve("/active/\(number).mp3", resource)
-      client.start(TransferFixture.request(url)) { _ in }
+      client.order(.start(TransferFixture.request(url))) { _ in }
     }
     #expect(eventually(within: 120) { client.allStatuses().count { $0.received > 0 } == 64 })
     // A thousand in the queue of a host that says nothing, two hundred readers waiting for theirs.
@@ -33,7 +33,7 @@ import TransferProtocol
     let orders = Monitor(0)
     for number in 0..<1000 {
       let request = TransferFixture.request(user.origin.url("/queued/\(number).mp3"))
-      client.start(request) { _ in orders.withLockNotifying { $0 += 1 } }
+      client.order(.start(request)) { _ in orders.withLockNotifying { $0 += 1 } }
     }
     #expect(orders.wait(until: .after(120)) { $0 == 1000 ? true : nil } == true)
     let waiting = Monitor(0)

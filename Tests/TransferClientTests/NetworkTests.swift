@@ -77,7 +77,7 @@ import TransferProtocol
     let request = user.serve(body)
     let client = try user.client()
     try run("addr", "del", "127.0.0.1/8", "dev", "lo")
-    #expect(client.confirmed { $0.start(request, completion: $1) })
+    #expect(client.confirmed { $0.order(.start(request), completion: $1) })
     #expect(eventually { client.status(of: request.key)?.error != nil })
     let error = client.status(of: request.key)?.error ?? ""
     #expect(error.lowercased().contains("network") && error.contains("127.0.0.1"), "\(error)")

@@ -21,12 +21,12 @@ import TransferProtocol
     let request = user.serve(body, .with { $0.rate = 300_000 })
     let client = try user.client()
     let episode = try client.opened(request)
-    #expect(client.confirmed { $0.pause(request, completion: $1) })
+    #expect(client.confirmed { $0.order(.pause(request), completion: $1) })
     #expect(client.status(of: request.key)?.state == .paused)
     #expect(user.killDaemon())
     // Something else starts it again.
     let other = user.serve(TestBody(seed: 5, size: 10_000), at: "/b.mp3")
-    #expect(client.confirmed { $0.start(other, completion: $1) })
+    #expect(client.confirmed { $0.order(.start(other), completion: $1) })
     #expect(client.reaches(.cached, other))
     #expect(!client.reaches(.downloading, request, within: 2))
     #expect(client.status(of: request.key)?.state == .paused)
@@ -39,9 +39,9 @@ import TransferProtocol
     let client = try user.client()
     let asked = Monitor(false)
     client.setAddressHandler { _, _ in asked.withLockNotifying { $0 = true } }
-    #expect(client.confirmed { $0.start(request, completion: $1) })
+    #expect(client.confirmed { $0.order(.start(request), completion: $1) })
     #expect(asked.wait(until: .after(patience)) { $0 ? true : nil } == true)
-    #expect(client.confirmed { $0.drop(request.key, completion: $1) })
+    #expect(client.confirmed { $0.order(.drop(request.key), completion: $1) })
     #expect(client.status(of: request.key)?.state == .remote)
     client.freshAddress(request.key, nil)
     #expect(
@@ -110,12 +110,12 @@ import TransferProtocol
     let client = try user.client()
     let asked = Monitor(false)
     client.setAddressHandler { _, _ in asked.withLockNotifying { $0 = true } }
-    #expect(client.confirmed { $0.start(request, completion: $1) })
+    #expect(client.confirmed { $0.order(.start(request), completion: $1) })
     #expect(asked.wait(until: .after(patience)) { $0 ? true : nil } == true)
     // The feed has been refreshed: whoever starts it now says the new address.
     var fresh = request
     fresh.url = user.serve(body, at: "/fresh.mp3").url
-    #expect(client.confirmed { $0.start(fresh, completion: $1) })
+    #expect(client.confirmed { $0.order(.start(fresh), completion: $1) })
     if answers { client.freshAddress(request.key, fresh.url) }
     #expect(
       client.reaches(.cached, request, ), "\(String(describing: client.status(of: request.key)))")
@@ -125,7 +125,7 @@ import TransferProtocol
   @Test func aLiftedRateLimitLetsDownloadsGoOn() throws {
     let request = user.serve(TestBody(seed: 42, size: 1_000_000))
     let slow = try user.client { $0.limitRate = 1000 }
-    #expect(slow.confirmed { $0.start(request, completion: $1) })
+    #expect(slow.confirmed { $0.order(.start(request), completion: $1) })
     #expect(slow.reaches(.downloading, request))
     // Some of it has come, and the rest is held back.
     #expect(eventually { slow.status(of: request.key)?.received ?? 0 > 0 })

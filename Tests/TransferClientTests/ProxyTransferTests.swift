@@ -42,7 +42,7 @@ import TransferProtocol
     _ = try command.opened(other).read(at: 0, 100)
     let variables = ["http_proxy": proxy.address, "no_proxy": "127.0.0.1"]
     let client = try user.client { $0.proxyVariables = variables }
-    #expect(client.confirmed { $0.start(request, completion: $1) })
+    #expect(client.confirmed { $0.order(.start(request), completion: $1) })
     #expect(eventually { (client.status(of: request.key)?.received ?? 0) > 100_000 })
     client.stop()
     #expect(user.killDaemon())

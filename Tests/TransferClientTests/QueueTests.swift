@@ -26,7 +26,7 @@ import TransferProtocol
       settings.downloads = 2
       settings.perHost = 8
     }
-    for (request, _) in all { #expect(client.confirmed { $0.start(request, completion: $1) }) }
+    for (request, _) in all { #expect(client.confirmed { $0.order(.start(request), completion: $1) }) }
     for (request, _) in all { #expect(client.reaches(.cached, request)) }
     #expect(user.origin.peak == 2)
     // Two that begin together may arrive in any order.
@@ -41,7 +41,7 @@ import TransferProtocol
   @Test func oneHostGetsNoMoreThanItsShare() throws {
     let all = episodes(4, rate: 1_000_000)
     let client = try user.client { $0.perHost = 1 }
-    for (request, _) in all { #expect(client.confirmed { $0.start(request, completion: $1) }) }
+    for (request, _) in all { #expect(client.confirmed { $0.order(.start(request), completion: $1) }) }
     for (request, _) in all { #expect(client.reaches(.cached, request)) }
     #expect(user.origin.peak == 1)
   }
@@ -49,8 +49,8 @@ import TransferProtocol
   @Test func anOpenReaderIsServedBesideTheQueue() throws {
     let all = episodes(3, rate: 5000)
     let client = try user.client { $0.downloads = 1 }
-    #expect(client.confirmed { $0.start(all[0].request, completion: $1) })
-    #expect(client.confirmed { $0.start(all[1].request, completion: $1) })
+    #expect(client.confirmed { $0.order(.start(all[0].request), completion: $1) })
+    #expect(client.confirmed { $0.order(.start(all[1].request), completion: $1) })
     #expect(client.reaches(.downloading, all[0].request))
     user.origin.change("/2.mp3") { $0.behaviour.rate = nil }
     #expect(all[2].body.firstDifference(try client.opened(all[2].request).readAll()) == nil)
@@ -63,7 +63,7 @@ import TransferProtocol
     let all = episodes(2)
     let client = try user.client { $0.limitRate = 40_000 }
     let start = MonotonicTime.now
-    #expect(client.confirmed { $0.start(all[0].request, completion: $1) })
+    #expect(client.confirmed { $0.order(.start(all[0].request), completion: $1) })
     #expect(all[1].body.firstDifference(try client.opened(all[1].request).readAll()) == nil)
     #expect(client.status(of: all[0].request.key)?.state == .downloading)
     #expect(client.reaches(.cached, all[0].request))
@@ -73,7 +73,9 @@ import TransferProtocol
   @Test func theOrderSurvivesTheDaemon() throws {
     let all = episodes(5, rate: 5000)
     let client = try user.client { $0.downloads = 1 }
-    for (request, _) in all.reversed() { #expect(client.confirmed { $0.start(request, completion: $1) }) }
+    for (request, _) in all.reversed() {
+      #expect(client.confirmed { $0.order(.start(request), completion: $1) })
+    }
     client.stop()
     #expect(user.killDaemon())
     for number in 0..<5 { user.origin.change("/\(number).mp3") { $0.behaviour.rate = nil } }
@@ -94,7 +96,7 @@ import TransferProtocol
       #expect(client.reaches(.cached, request))
     }
     // 0 is kept, 1 is open, 2 was read after 3.
-    #expect(client.confirmed { $0.setKept(all[0].request, true, completion: $1) })
+    #expect(client.confirmed { $0.order(.setKept(all[0].request, true), completion: $1) })
     let held = try client.opened(all[1].request)
     let read = try client.opened(all[2].request)
     read.close()
@@ -108,15 +110,15 @@ import TransferProtocol
     let all = episodes(3)
     let client = try user.client { $0.cacheSize = 900_000 }
     for (request, _) in all[..<2] {
-      #expect(client.confirmed { $0.setKept(request, true, completion: $1) })
-      #expect(client.confirmed { $0.start(request, completion: $1) })
+      #expect(client.confirmed { $0.order(.setKept(request, true), completion: $1) })
+      #expect(client.confirmed { $0.order(.start(request), completion: $1) })
       #expect(client.reaches(.cached, request))
     }
     // Its size is not known before it begins.
     var expected = all[2].request
     expected.expectedLength = 400_000
     let request = expected
-    #expect(client.confirmed { $0.start(request, completion: $1) })
+    #expect(client.confirmed { $0.order(.start(request), completion: $1) })
     #expect(eventually { client.status(of: request.key)?.error == "cache is full" })
     #expect(client.status(of: request.key)?.state == .queued)
     // An open reader may exceed the budget.

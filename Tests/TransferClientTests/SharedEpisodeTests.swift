@@ -75,7 +75,7 @@ import TransferProtocol
               }
               if !isRight { failures.withLock { $0["wrong bytes", default: 0] += 1 } }
               if Int.random(in: 0..<8, using: &generator) == 0 {
-                _ = client.confirmed { $0.drop(request.key, completion: $1) }
+                _ = client.confirmed { $0.order(.drop(request.key), completion: $1) }
               }
             }
           } catch {

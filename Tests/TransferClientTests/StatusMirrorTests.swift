@@ -1,5 +1,6 @@
 import EpisodeCache
 import PodcastModel
+import TestSupport
 import Testing
 import TransferProtocol
 

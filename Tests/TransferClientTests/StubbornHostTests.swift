@@ -24,12 +24,12 @@ import TransferProtocol
       resource.behaviour.status = 416
     }
     let client = try user.client()
-    #expect(client.confirmed { $0.start(request, completion: $1) })
+    #expect(client.confirmed { $0.order(.start(request), completion: $1) })
     #expect(isLeftAlone(request, client), "\(user.origin.requests.count)")
     #expect(client.status(of: request.key)?.error?.contains("416") == true)
     #expect((client.status(of: request.key)?.received ?? 0) >= 900_000)
     user.origin.change("/a.mp3") { $0.behaviour.status = nil }
-    #expect(client.confirmed { $0.start(request, completion: $1) })
+    #expect(client.confirmed { $0.order(.start(request), completion: $1) })
     #expect(client.reaches(.cached, request))
   }
 
@@ -52,7 +52,7 @@ import TransferProtocol
     }
     let request = TransferFixture.request(url)
     let client = try user.client()
-    #expect(client.confirmed { $0.start(request, completion: $1) })
+    #expect(client.confirmed { $0.order(.start(request), completion: $1) })
     if kind != "validator" {
       #expect(client.reaches(.failed, request))
       #expect(client.status(of: request.key)?.error == "127.0.0.1 sends less than it announces")
@@ -73,7 +73,7 @@ import TransferProtocol
     }
     let request = TransferFixture.request(url)
     let client = try user.client()
-    #expect(client.confirmed { $0.start(request, completion: $1) })
+    #expect(client.confirmed { $0.order(.start(request), completion: $1) })
     #expect(isLeftAlone(request, client), "\(user.origin.requests.count)")
     #expect(client.status(of: request.key)?.error?.contains("nothing usable") == true)
   }
@@ -91,7 +91,7 @@ import TransferProtocol
     }
     let request = TransferFixture.request(url)
     let client = try user.client()
-    #expect(client.confirmed { $0.start(request, completion: $1) })
+    #expect(client.confirmed { $0.order(.start(request), completion: $1) })
     #expect(isLeftAlone(request, client), "\(user.origin.requests.count)")
   }
 
@@ -142,7 +142,7 @@ import TransferProtocol
         })
     }
     let client = try user.client()
-    for request in requests { client.start(request) { _ in } }
+    for request in requests { client.order(.start(request)) { _ in } }
     #expect(!eventually(within: 3) { self.user.origin.requests.count > 20 })
     #expect(user.origin.requests.count > 2)
     // It is back: the first answer lets all come.

@@ -71,11 +71,11 @@ final class TransferModel: ReferenceModel {
     case 0..<14: open(episode)
     case 14..<50: read()
     case 50..<58: close()
-    case 58..<64: order("start", episode) { $0.start($1, completion: $2) }
-    case 64..<69: order("pause", episode) { $0.pause($1, completion: $2) }
-    case 69..<73: order("drop", episode) { $0.drop($1.key, completion: $2) }
-    case 73..<75: order("keep", episode) { $0.setKept($1, true, completion: $2) }
-    case 75..<77: order("unkeep", episode) { $0.setKept($1, false, completion: $2) }
+    case 58..<64: order("start", episode) { $0.order(.start($1), completion: $2) }
+    case 64..<69: order("pause", episode) { $0.order(.pause($1), completion: $2) }
+    case 69..<73: order("drop", episode) { $0.order(.drop($1.key), completion: $2) }
+    case 73..<75: order("keep", episode) { $0.order(.setKept($1, true), completion: $2) }
+    case 75..<77: order("unkeep", episode) { $0.order(.setKept($1, false), completion: $2) }
     case 77..<87: note(served.misbehave(episode))
     case 87..<88: goAway()
     case 88..<89: try setClock()
@@ -241,7 +241,7 @@ final class TransferModel: ReferenceModel {
     client = try Self.client(of: user, clock, 64 << 20)
     for (index, request) in requests.enumerated() {
       served.behave(index)
-      order("start", index) { $0.start($1, completion: $2) }
+      order("start", index) { $0.order(.start($1), completion: $2) }
       if !client.reaches(.cached, request) {
         let status = client.status(of: request.key)
         fail("episode \(index) never came: \(status.map { "\($0)" } ?? "nothing")")

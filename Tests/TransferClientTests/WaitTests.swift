@@ -165,7 +165,7 @@ import TransferProtocol
     kill(daemon, SIGSTOP)
     defer { kill(daemon, SIGCONT) }
     let end = Monitor<TransferFailure??>(nil)
-    let order = client.pause(request) { failure in end.withLockNotifying { $0 = .some(failure) } }
+    let order = client.order(.pause(request)) { failure in end.withLockNotifying { $0 = .some(failure) } }
     #expect(end.wait(until: .after(0.2)) { $0 } == nil)
     order.cancel()
     #expect(end.wait(until: .after(patience)) { $0 }??.errno == .EINTR)
@@ -178,7 +178,7 @@ import TransferProtocol
     client.stop()
     #expect(episode.readFailure(at: 500_000, 4096)?.errno == .EINTR)
     #expect(client.openFailure(request)?.errno == .EINTR)
-    #expect(!client.confirmed { $0.pause(request, completion: $1) })
+    #expect(!client.confirmed { $0.order(.pause(request), completion: $1) })
     #expect(episode.readFailure(at: 500_000, 4096)?.errno == .EINTR)
   }
 }

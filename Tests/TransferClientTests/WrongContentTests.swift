@@ -51,7 +51,7 @@ import TransferProtocol
     // What was asked for before may come after it.
     #expect(
       eventually {
-        client.confirmed { $0.start(request, completion: $1) }
+        client.confirmed { $0.order(.start(request), completion: $1) }
           && (try? episode.readAll()).map { body.firstDifference($0) == nil } == true
       })
   }

@@ -30,7 +30,7 @@ import TransferProtocol
     // Nor is it opened for anybody any more.
     world.handle(.said(second, .wait(id: 1, open: 9, offset: 0, count: 1)))
     #expect(world.sent.last?.client == second)
-    #expect(world.sent.last?.message == .unavailable(wait: 1, .notOpen))
+    #expect(world.sent.last?.message == .answer(1, .notOpen))
   }
 
   /// A sweep's download leaves the queue, by the word of its mount, which does not know of the others.
@@ -57,7 +57,7 @@ import TransferProtocol
       }
       #expect(world.state(0) == .downloading || world.state(0) == .queued, "ordered: \(isOrdered)")
       #expect(world.state(1) == .remote)
-      #expect(world.sent.suffix(1).map(\.message) == [.done(id: 12)])
+      #expect(world.sent.suffix(1).map(\.message) == [.answer(12)])
       // It is nobody's any more when it was dropped.
       world.handle(.said(second, .order(id: 13, .drop(world.requests[0].key))))
       world.handle(.said(first, .open(id: 3, world.requests[0], .download, generation: nil)))

@@ -11,7 +11,7 @@ import TransferProtocol
     fileName: "")
 
   private func order(_ id: UInt64, _ order: TransferOrder) -> CommandLog.Order {
-    .init(name: OrderName(client: ClientID(1), id: id), order: order, place: 1, time: now)
+    .init(name: ClientNumber(client: ClientID(1), id: id), order: order, place: 1, time: now)
   }
 
   private func next(_ log: inout CommandLog, _ id: UInt64, isHeld: Bool = false) -> [UInt64]? {

@@ -35,12 +35,12 @@ import TransferProtocol
     #expect(world.commits == 1)
     #expect(world.sent.isEmpty)
     world.save()
-    #expect(world.sent.map(\.message) == [.done(id: 1)])
+    #expect(world.sent.map(\.message) == [.answer(1)])
     #expect(world.commits == 2)
     world.save()
     let states = world.requests.map { world.records[$0.key]?.state ?? .remote }
     #expect(states == [.paused] + Array(repeating: .remote, count: 7))
-    #expect(world.sent.map(\.message) == (1...17).map { .done(id: $0) })
+    #expect(world.sent.map(\.message) == (1...17).map { .answer($0) })
   }
 
   /// A network that is gone changes a thousand rows; on a slow disk a commit of them takes as long as a client waits.
@@ -51,7 +51,7 @@ import TransferProtocol
     world.say { .order(id: $0, .pause(world.requests[499])) }
     world.save()
     world.save()
-    #expect(world.sent.map(\.message) == [.done(id: 501)])
+    #expect(world.sent.map(\.message) == [.answer(501)])
     #expect(world.records[world.requests[499].key]?.state == .paused)
     #expect(world.records.count <= Limits.rowsAtOnce + 2)
     for _ in 0..<10 { world.save() }
@@ -68,11 +68,13 @@ import TransferProtocol
     world.say { .order(id: $0, .pause(world.requests[1])) }
     world.save()
     #expect(world.sent.count == 1)
-    #expect(world.sent.allSatisfy { if case .refused = $0.message { true } else { false } }, "\(world.sent)")
+    #expect(
+      world.sent.allSatisfy { if case .answer(_, .some, _) = $0.message { true } else { false } },
+      "\(world.sent)")
     #expect(world.state(0) == .remote)
     world.refusesRows = false
     world.save()
-    #expect(world.sent.dropFirst().map(\.message) == [.done(id: 2), .done(id: 3)])
+    #expect(world.sent.dropFirst().map(\.message) == [.answer(2), .answer(3)])
     world.say { .order(id: $0, .start(world.requests[2])) }
     world.save()
     world.wait(10)

@@ -18,7 +18,7 @@ import TransferProtocol
     let world = EngineWorld(1, hosts: 1)
     world.refusesRows = true
     world.say { .order(id: $0, .start(world.requests[0])) }
-    guard case .refused = world.sent.last?.message else {
+    guard case .answer(_, .some, _) = world.sent.last?.message else {
       Issue.record("\(String(describing: world.sent.last))")
       return
     }
@@ -40,7 +40,7 @@ import TransferProtocol
     #expect(world.sent.count == before && world.state(0) == .cached)
     world.handle(.removed(world.requests[0].key))
     #expect(world.state(0) == .remote)
-    #expect(world.sent.last?.message == .done(id: 2))
+    #expect(world.sent.last?.message == .answer(2))
     #expect(world.commits > commits && world.records[world.requests[0].key]?.state == .remote)
   }
 
@@ -59,7 +59,7 @@ import TransferProtocol
       world.files = files
       #expect(world.state(0) != .remote)
       world.handle(.removed(key, .lasting("read-only")))
-      guard case .refused(_, .lasting("read-only")) = world.sent.last?.message else {
+      guard case .answer(_, .lasting("read-only"), _) = world.sent.last?.message else {
         Issue.record("\(String(describing: world.sent.last))")
         return
       }
@@ -103,7 +103,7 @@ import TransferProtocol
     world.say { .order(id: $0, .start(world.requests[0])) }
     world.say { .order(id: $0, .drop(world.requests[0].key)) }
     for _ in 0..<3 { world.save() }
-    #expect(world.sent.map(\.message) == [.done(id: 1), .done(id: 2)])
+    #expect(world.sent.map(\.message) == [.answer(1), .answer(2)])
     #expect(world.state(0) ?? .remote == .remote && world.asked == 0)
     #expect(world.records[world.requests[0].key]?.state ?? .remote == .remote)
   }
@@ -130,7 +130,7 @@ import TransferProtocol
     world.say { .order(id: $0, .replace(key, generation: generation)) }
     #expect(world.sent.count == before && world.removed.contains(generation))
     world.handle(.removed(key))
-    guard case .done = world.sent.last?.message else {
+    guard case .answer(_, nil, _) = world.sent.last?.message else {
       Issue.record("\(String(describing: world.sent.last))")
       return
     }
@@ -138,12 +138,25 @@ import TransferProtocol
     world.say { .order(id: $0, .replace(key, generation: generation)) }
     #expect(world.state(0) == .downloading)
   }
+
+  /// The daemon was killed when it had removed the files, and before the order was on the disk: the client says it again.
+  @Test func whatWasFoundDamagedComesAgainAfterAKill() {
+    let before = worldWithAnEpisode()
+    let generation = before.copy(0).generation
+    let world = EngineWorld(1, hosts: 1, now: before.now, records: before.records)
+    world.handle(
+      .found([], missing: [GenerationName(key: world.requests[0].key, generation: generation)]))
+    #expect(world.state(0) == .remote && world.asked == 0)
+    world.say { .order(id: $0, .replace(world.requests[0].key, generation: generation)) }
+    #expect(world.asked == 1 && world.state(0) == .downloading)
+  }
+
   /// The files tell the next daemon that they are gone, not that the episode was forgotten.
   @Test func whatCanNotBeForgottenOnTheDiskIsRefused() {
     let world = worldWithAnEpisode()
     world.refusesRows = true
     world.say { .order(id: $0, .forget(world.requests[0].key)) }
-    guard case .refused = world.sent.last?.message else {
+    guard case .answer(_, .some, _) = world.sent.last?.message else {
       Issue.record("\(String(describing: world.sent.last))")
       return
     }

@@ -85,11 +85,11 @@ import TransferProtocol
     #expect(world.state(0) == .downloading)
     let ends = world.sent.map(\.message).filter { message in
       switch message {
-      case .available, .unavailable: true
+      case .answer(3..., _, generation: 0): true
       default: false
       }
     }
-    #expect(ends == [.available(wait: isKept ? 4 : 3)])
+    #expect(ends == [.answer(isKept ? 4 : 3)])
     world.answer(30_000)
     world.bring(30_000)
     world.end(nil)

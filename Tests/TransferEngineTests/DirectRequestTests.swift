@@ -112,7 +112,7 @@ import TransferProtocol
   /// It gives the whole, since what was asked for is of a file that it has no more (If-Range).
   @Test func anotherFileDoesNotShowThatAHostGivesNoRanges() throws {
     let request = EngineWorld(1, hosts: 1).requests[0]
-    var record = TransferRecord(request: request)
+    var record = TransferStatus(request)
     (record.generation, record.total, record.received) = (1, 5_000_000, 4096)
     let former = Representation(total: 5_000_000, entityTag: "\"former\"", finalURL: request.url)
     let world = EngineWorld(

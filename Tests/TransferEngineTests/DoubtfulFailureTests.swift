@@ -75,7 +75,7 @@ import TransferProtocol
     let open = { world.say { .open(id: $0, world.requests[0], .download, generation: nil) } }
     let failures = {
       world.sent.count {
-        if case .openFailed(_, let failure) = $0.message { failure.errno == .EIO } else { false }
+        if case .answer(_, let failure?, _) = $0.message { failure.errno == .EIO } else { false }
       }
     }
     open()

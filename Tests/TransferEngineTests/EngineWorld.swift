@@ -21,7 +21,7 @@ final class EngineWorld {
   private(set) var told: [MediaKey] = []
   private(set) var logged: [String] = []
   private let store: TestStore
-  private(set) var records: [MediaKey: TransferRecord] {
+  private(set) var records: [MediaKey: TransferStatus] {
     get { store.rows }
     set { store.rows = newValue }
   }
@@ -41,7 +41,7 @@ final class EngineWorld {
   var savesAtOnce = true
   /// Whether the disk has no room for records.
   var refusesRows = false
-  private var unsaved: [(id: SaveID, rows: [TransferRecord], removed: [MediaKey])] = []
+  private var unsaved: [(id: SaveID, rows: [TransferStatus], removed: [MediaKey])] = []
   /// Whether nothing is let go of when that is asked for; else a test answers.
   var evictsAtOnce = true
   /// Whether all that may go goes when something is let go of; else nothing does.
@@ -82,7 +82,7 @@ final class EngineWorld {
   ///   - hosts: of so many, in turns.
   ///   - records: what the store remembers of the downloads.
   init(
-    _ count: Int, hosts: Int, now: Double = 1000, records: [MediaKey: TransferRecord] = [:],
+    _ count: Int, hosts: Int, now: Double = 1000, records: [MediaKey: TransferStatus] = [:],
     files: [MediaKey: (representation: Representation, present: ByteRanges)] = [:],
     found: [FoundFile] = [], listsAtOnce: Bool = true, _ change: (inout TransferSettings) -> Void = { _ in }
   ) {
@@ -145,7 +145,7 @@ final class EngineWorld {
     for commit in commits { handle(write(commit.id, commit.rows, commit.removed)) }
   }
 
-  private func write(_ id: SaveID, _ rows: [TransferRecord], _ removed: [MediaKey]) -> Event {
+  private func write(_ id: SaveID, _ rows: [TransferStatus], _ removed: [MediaKey]) -> Event {
     if refusesRows { return .saved(id, .lasting("the disk is full")) }
     for row in rows { records[row.key] = row }
     for key in removed { records[key] = nil }

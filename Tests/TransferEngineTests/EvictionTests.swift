@@ -50,6 +50,24 @@ import TransferProtocol
     #expect(world.state(1) == .cached && world.asked == 2)
   }
 
+  @Test func eachThatWaitsForAFullCacheSaysSo() {
+    let world = EngineWorld(9, hosts: 9) { $0.cacheSize = 1_000_000 }
+    world.say { .order(id: $0, .start(world.requests[0])) }
+    world.answer(900_000)
+    world.bring(900_000)
+    world.end(nil)
+    world.say { .order(id: $0, .setKept(world.requests[0], true)) }
+    for request in world.requests.dropFirst() { world.say { .order(id: $0, .start(request)) } }
+    world.answer(900_000)
+    world.wait(5)
+    let errors = world.requests.dropFirst().map { world.engine.status(of: $0.key)?.error }
+    #expect(Set(errors) == ["cache is full"])
+    #expect(Set(world.told.suffix(8)).count > 4)
+    world.say { _ in .settings(TransferSettings()) }
+    world.wait(5)
+    #expect(world.engine.status(of: world.requests[8].key)?.error == nil && world.state(1) == .downloading)
+  }
+
   @Test func whatIsInTheQueueOfTheUserIsNotEvicted() {
     let world = EngineWorld(2, hosts: 2) { $0.cacheSize = 1_000_000 }
     world.letsGo = true
@@ -167,8 +185,8 @@ import TransferProtocol
     world.end(nil)
     #expect(world.state(1) == .cached)
     let answers = world.sent.map(\.message)
-    #expect(answers.contains { if case .available = $0 { true } else { false } })
-    #expect(!answers.contains { if case .unavailable = $0 { true } else { false } })
+    #expect(answers.contains { if case .answer(_, nil, _) = $0 { true } else { false } })
+    #expect(!answers.contains { if case .answer(_, .some, _) = $0 { true } else { false } })
     // What is left may not go: the second is open.
     world.say { .order(id: $0, .start(world.requests[0])) }
     world.answer(700_000)

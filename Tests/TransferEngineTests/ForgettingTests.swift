@@ -13,7 +13,7 @@ import TransferProtocol
   private func removed(
     after message: ClientMessage, isKept: Bool = false, seconds: Double
   ) -> Set<MediaKey> {
-    var record = TransferRecord(request: Self.request)
+    var record = TransferStatus(Self.request)
     (record.state, record.generation, record.total, record.received) = (.cached, 3, 1000, 1000)
     record.isKept = isKept
     let client = ClientID(1)
@@ -71,7 +71,7 @@ import TransferProtocol
     let (world, key) = world(isOpen: isOpen)
     #expect(world.records[key]?.request == world.requests[0])
     world.say { .order(id: $0, .forget(key)) }
-    #expect(world.sent.last?.message == .done(id: isOpen ? 3 : 2))
+    #expect(world.sent.last?.message == .answer(isOpen ? 3 : 2))
     #expect(world.records[key] == nil)
     #expect(world.files[key] == nil)
   }
@@ -105,7 +105,7 @@ import TransferProtocol
 
   @Test func nothingIsFetchedForALateReader() {
     let (world, key) = worldOfALateReader()
-    #expect(world.sent.last?.message == .unavailable(wait: 3, .gone))
+    #expect(world.sent.last?.message == .answer(3, .gone))
     world.say { _ in .close(id: 1) }
     #expect(world.asked == 0 && world.records[key] == nil)
     world.wait(90)

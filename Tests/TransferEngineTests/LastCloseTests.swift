@@ -16,7 +16,7 @@ import TransferProtocol
     world.answer(300_000)
     world.bring(100_000)
     world.handle(.said(second, .order(id: 1, .dropAtClose(world.requests[0].key))))
-    #expect(world.sent.last?.message == .done(id: 1))
+    #expect(world.sent.last?.message == .answer(1))
     return world
   }
 
@@ -42,7 +42,7 @@ import TransferProtocol
     world.bring(200_000)
     world.end(nil)
     world.wait(1)
-    #expect(world.sent.contains { $0.client == first && $0.message == .available(wait: 2) })
+    #expect(world.sent.contains { $0.client == first && $0.message == .answer(2) })
     #expect(!world.files.isEmpty)
     world.handle(.said(first, .close(id: 1)))
     #expect(isDropped(world))
@@ -54,7 +54,7 @@ import TransferProtocol
     world.answer(300_000)
     world.bring(100_000)
     world.say { .order(id: $0, .dropAtClose(world.requests[0].key)) }
-    #expect(isDropped(world) && world.sent.last?.message == .done(id: 2))
+    #expect(isDropped(world) && world.sent.last?.message == .answer(2))
   }
 
   /// The second one waits for its first bytes when the first one closes.
@@ -123,7 +123,7 @@ import TransferProtocol
     #expect(status(world)?.state == .cached)
     let copy = world.copy(0)
     world.handle(.said(second, .order(id: 2, .replace(copy.key, generation: copy.generation))))
-    #expect(world.sent.last?.message == .done(id: 2) && status(world)?.dropsAtClose == true)
+    #expect(world.sent.last?.message == .answer(2) && status(world)?.dropsAtClose == true)
     world.handle(.said(first, .close(id: 1)))
     world.wait(60)
     #expect(isDropped(world))

@@ -20,8 +20,8 @@ import TransferProtocol
     let before = refused()
     let key = before.requests[0].key
     let record = try #require(before.records[key])
-    #expect(record.attempts > 8 && record.attempts < 20)
-    let tried = try #require(record.failed)
+    #expect(record.tries.count > 8 && record.tries.count < 20)
+    let tried = try #require(record.tries.failed)
     // Ten seconds later another daemon begins.
     let world = EngineWorld(1, hosts: 1, now: before.now + 10, records: before.records)
     world.wait(1)
@@ -48,7 +48,7 @@ import TransferProtocol
   /// A power loss brings a name back that was taken away just before.
   @Test(arguments: [true, false]) func whatWasDroppedIsNotTakenUpAgain(isWhole: Bool) {
     let request = EngineWorld(1, hosts: 1).requests[0]
-    var record = TransferRecord(request: request)
+    var record = TransferStatus(request)
     (record.generation, record.total) = (700, 30_000)
     let file = FoundFile(key: request.key, generation: 700, size: isWhole ? 30_000 : nil, written: 1)
     let older = FoundFile(key: request.key, generation: 600, size: 30_000, written: 0)
@@ -75,10 +75,10 @@ import TransferProtocol
   /// Of two hundred that were under way or wait, with bytes of each.
   @Test(arguments: [TransferState.queued, .downloading]) func whatWaitsKeepsNoFileOpen(_ state: TransferState)
   {
-    var records: [MediaKey: TransferRecord] = [:]
+    var records: [MediaKey: TransferStatus] = [:]
     var files: [MediaKey: (representation: Representation, present: ByteRanges)] = [:]
     for (index, request) in EngineWorld(200, hosts: 1).requests.enumerated() {
-      var record = TransferRecord(request: request)
+      var record = TransferStatus(request)
       (record.state, record.order, record.generation) = (state, Int64(index) + 1, 1)
       (record.total, record.received) = (1_000_000, 400_000)
       records[request.key] = record
@@ -98,7 +98,7 @@ import TransferProtocol
   /// The last daemon was killed before the store had heard that it had begun.
   @Test func whatHadJustBegunIsNotAskedForFromItsBeginning() throws {
     let request = EngineWorld(1, hosts: 1).requests[0]
-    var record = TransferRecord(request: request)
+    var record = TransferStatus(request)
     (record.state, record.order) = (.queued, 1)
     let representation = Representation(total: 1_000_000, entityTag: "\"a\"", finalURL: request.url)
     let world = EngineWorld(
@@ -113,7 +113,7 @@ import TransferProtocol
   /// A power loss has taken the store's last rows; between the numbers there is one that was given and dropped.
   @Test func aLaterGenerationThatIsFoundWhileAnotherIsLookedForIsGoneOnWith() throws {
     let request = EngineWorld(1, hosts: 1).requests[0]
-    var record = TransferRecord(request: request)
+    var record = TransferStatus(request)
     (record.state, record.order, record.generation, record.total) = (.downloading, 1, 1, 900_000)
     let representation = Representation(total: 1_000_000, entityTag: "\"c\"", finalURL: request.url)
     let world = EngineWorld(
@@ -128,7 +128,7 @@ import TransferProtocol
   /// A number that the last daemon's rows do not have yet says nothing of the server's file.
   @Test func aLaterGenerationThatIsFoundIsNotCalledAnotherFile() throws {
     let request = EngineWorld(1, hosts: 1).requests[0]
-    var record = TransferRecord(request: request)
+    var record = TransferStatus(request)
     (record.state, record.order, record.generation, record.total) = (.downloading, 1, 1, 1_000_000)
     record.received = 300_000
     let representation = Representation(total: 1_000_000, entityTag: "\"c\"", finalURL: request.url)
@@ -186,7 +186,7 @@ import TransferProtocol
   /// Somebody has deleted the cache while no daemon ran.
   @Test func whatTheStoreKnowsAndTheCacheHasNotIsNotHere() {
     let request = EngineWorld(1, hosts: 1).requests[0]
-    var record = TransferRecord(request: request)
+    var record = TransferStatus(request)
     (record.state, record.generation, record.total, record.received) = (.cached, 3, 1000, 1000)
     record.isKept = true
     let world = EngineWorld(1, hosts: 1, records: [request.key: record], listsAtOnce: false)
@@ -198,7 +198,7 @@ import TransferProtocol
   /// The daemon was killed between a new generation and its row.
   @Test func whatTheStoreKnowsAndTheCacheHasOtherwiseIsTakenUp() {
     let request = EngineWorld(1, hosts: 1).requests[0]
-    var record = TransferRecord(request: request)
+    var record = TransferStatus(request)
     (record.state, record.generation, record.total, record.received) = (.cached, 3, 1000, 1000)
     let here = (representation: Representation(total: 1000), present: ByteRanges([0..<1000]))
     let world = EngineWorld(

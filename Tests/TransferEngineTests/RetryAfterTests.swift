@@ -51,6 +51,22 @@ import TransferProtocol
     #expect(world.asked == 2)
   }
 
+  /// It would wait in vain.
+  @Test(arguments: [25, 300]) func aReaderWaitsOnlyWhereThatIsShorterThanItsTime(_ seconds: Int64) {
+    let world = EngineWorld(1, hosts: 1)
+    world.say { .open(id: $0, world.requests[0], .downloadAtRead, generation: nil) }
+    for _ in 0..<2 {
+      world.say { .wait(id: $0, open: 1, offset: 0, count: 1) }
+      world.answer(nil, where: { _ in true }, { ($0.status, $0.retryAfter) = (503, seconds) })
+    }
+    let failures = world.sent.compactMap {
+      if case .answer(_, let failure?, _) = $0.message { failure } else { nil }
+    }
+    let expected = TransferFailure.lasting("503 Service Unavailable from h0.test")
+    #expect(failures == (seconds == 25 ? [] : [expected, expected]))
+    #expect(world.asked == 1 && world.state(0) == .queued)
+  }
+
   @Test func itOutlivesTheDaemon() throws {
     let before = refused(404)
     let world = EngineWorld(1, hosts: 1, now: before.now + 15, records: before.records)

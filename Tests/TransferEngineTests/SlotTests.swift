@@ -47,6 +47,28 @@ import TransferProtocol
     #expect(world.states() == [.downloading: 3])
   }
 
+  /// Another connection may be faster.
+  @Test func aReaderOfAHostThatSendsAlmostNothingIsAskedForAgain() {
+    let world = EngineWorld(1, hosts: 1)
+    world.say { .open(id: $0, world.requests[0], .download, generation: nil) }
+    world.answer(10_000_000)
+    world.say { .wait(id: $0, open: 1, offset: 0, count: 65_536) }
+    for _ in 0..<15 {
+      world.bring(20)
+      world.wait(1)
+    }
+    #expect(world.asked == 1)
+    for _ in 0..<15 {
+      world.bring(20)
+      world.wait(1)
+    }
+    world.answer(10_000_000)
+    world.bring(100_000)
+    world.wait(1)
+    #expect(world.asked == 2)
+    #expect(world.sent.contains { if case .answer(2, nil, _) = $0.message { true } else { false } })
+  }
+
   /// A sweep's episode is opened again before its download has left the queue.
   @Test func aReaderGetsItsBytesFromAHostWhoseSlotsAreTaken() {
     let world = EngineWorld(3, hosts: 1)
@@ -61,7 +83,7 @@ import TransferProtocol
     world.bring(2000, where: isThird)
     world.bring(2096, where: isThird)
     world.wait(1)
-    #expect(world.sent.contains { if case .available(wait: 5) = $0.message { true } else { false } })
+    #expect(world.sent.contains { if case .answer(5, nil, _) = $0.message { true } else { false } })
     // It keeps to the slots again.
     #expect(world.asked == 3 && world.running.count == 2 && world.state(2) == .queued)
   }

@@ -5,11 +5,11 @@ import TransferProtocol
 
 /// The store as a test has it.
 final class TestStore: Sendable {
-  private let state: Monitor<[MediaKey: TransferRecord]>
+  private let state: Monitor<[MediaKey: TransferStatus]>
 
-  init(_ rows: [MediaKey: TransferRecord] = [:]) { state = Monitor(rows) }
+  init(_ rows: [MediaKey: TransferStatus] = [:]) { state = Monitor(rows) }
 
-  var rows: [MediaKey: TransferRecord] {
+  var rows: [MediaKey: TransferStatus] {
     get { state.withLock { $0 } }
     set { state.withLock { $0 = newValue } }
   }
@@ -33,7 +33,7 @@ final class TestStore: Sendable {
   }
 
   /// Those that a daemon goes on with, in the queue's order.
-  var unfinished: [TransferRecord] {
+  var unfinished: [TransferStatus] {
     rows.values.filter(\.isPending).sorted { ($0.order, $0.key) < ($1.order, $1.key) }
   }
 }

@@ -9,11 +9,13 @@ import TransferProtocol
     key: key, url: "http://example.org/a.mp3", mediaType: "audio/mpeg", expectedLength: 12,
     title: "Der Häfen – é", show: "", fileName: "2024-01-03 - x.mp3", allowsPrivateHosts: true,
     userAgent: nil)
-  private static let status = TransferStatus(
-    key: key, state: .downloading, generation: 7, total: 1 << 40, received: 3, rate: 5, eta: nil,
-    error: "503 from a", isKept: true, changed: 1_700_000_000, order: 1 << 50, url: "u", title: "t",
-    show: "s",
-    fileName: "f")
+  private static var status: TransferStatus {
+    var status = TransferStatus(request, .downloading)
+    (status.generation, status.total, status.received, status.rate) = (7, 1 << 40, 3, 5)
+    (status.error, status.isKept) = ("503 from a", true)
+    (status.changed, status.order, status.tries.notBefore) = (1_700_000_000, 1 << 50, 5)
+    return status
+  }
   private static var settings: TransferSettings {
     var settings = TransferSettings()
     settings.queued = [MediaKey(address: "http://media.example/1.mp3")]
@@ -58,9 +60,8 @@ import TransferProtocol
     [
       .welcome(version: 1, cache: "/c", runtime: "/r"), .changed([], HTTPCounts()),
       .changed([status, status], counts),
-      .snapshotEnd, .opened(id: 1, generation: 2, total: nil), .opened(id: 1, generation: 2, total: 0),
-      .openFailed(id: 3, TransferFailure(.ENOSPC, "no space left")), .available(wait: 4),
-      .unavailable(wait: 5, TransferFailure(.ESTALE, "changed")), .done(id: 6), .needAddress(key, url: "u"),
+      .snapshotEnd, .answer(1, generation: 2), .answer(3, TransferFailure(.ENOSPC, "no space left")),
+      .answer(6), .needAddress(key, url: "u"),
       .changed([status, momentary], counts),
     ]
   }
@@ -141,7 +142,9 @@ import TransferProtocol
     let frame = ClientMessage.order(id: 1, .start(request)).frame
     #expect(frame.count < Frames.longest)
     let message = try ClientMessage(decoding: frame[4...])
-    guard case .order(_, .start(let received)) = message else { throw BinaryError.malformed }
+    guard case .order(_, let order) = message, let received = order.request else {
+      throw BinaryError.malformed
+    }
     #expect(long.hasPrefix(received.title))
     #expect(received.title.utf8.count == 16 << 10)
   }

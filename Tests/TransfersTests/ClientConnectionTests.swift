@@ -15,14 +15,14 @@ import Transfers
 
   /// Twenty thousand downloads: tens of megabytes to tell.
   init() throws {
-    var records: [TransferRecord] = []
+    var records: [TransferStatus] = []
     for number in 0..<20_000 {
       let url = "http://a.example/\(number).mp3?" + String(repeating: "t", count: 400)
       // Some have texts as long as they come.
       let title = String(repeating: "ä", count: number % 1000 == 0 ? 8000 : 200)
       let request = TransferRequest(
         key: MediaKey(address: WebAddress(url)), url: url, title: title, show: title, fileName: title)
-      var record = TransferRecord(request: request)
+      var record = TransferStatus(request)
       (record.state, record.order) = (.paused, Int64(number))
       records.append(record)
     }
@@ -80,7 +80,7 @@ import Transfers
   @Test func whoNeverReadsCostsANameForEachAndHearsTheEndAllTheSame() throws {
     for round in 0..<50 {
       connection.tell(engine.keys)
-      if round % 10 == 0 { connection.send(.done(id: UInt64(round))) }
+      if round % 10 == 0 { connection.send(.answer(UInt64(round))) }
       connection.flush()
       #expect(connection.ready <= 2 * FrameSocket<ClientMessage>.mostReady)
     }
@@ -92,7 +92,7 @@ import Transfers
       while let message: DaemonMessage = try buffer.next() {
         switch message {
         case .changed(let statuses, _): for status in statuses { told[status.key, default: 0] += 1 }
-        case .done(let id): done.append(id)
+        case .answer(let id, _, _): done.append(id)
         default: Issue.record("\(message)")
         }
       }
@@ -107,7 +107,7 @@ import Transfers
   @Test func whoTakesNoAnswerIsLetGo() {
     var sent = 0
     while !connection.isClosed && sent < 1_000_000 {
-      connection.send(.unavailable(wait: UInt64(sent), .notOpen))
+      connection.send(.answer(UInt64(sent), .notOpen))
       connection.flush()
       sent += 1
     }

@@ -22,8 +22,11 @@ local function podcastfs(arguments)
 end
 
 local function store(position)
-    if not episode or not position or position < 0 then return end
-    if math.abs(position - (stored or 0)) < 1 then return end
+    if not episode or not position then return end
+    local before = stored or 0
+    -- mpv may say that it is a moment before the start.
+    if position < 1 then position = 0 end
+    if math.abs(position - before) < 1 and (position > 0 or before == 0) then return end
     stored = position
     podcastfs({'position', '--', episode, string.format('%.1f', position)})
 end

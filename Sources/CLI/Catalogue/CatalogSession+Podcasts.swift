@@ -25,6 +25,19 @@ extension CatalogSession {
     }
   }
 
+  /// Follows the podcast of a folder in a mount, without the network where a search shows it.
+  /// - Returns: its subscription; nil where the path is no podcast's folder.
+  func follow(folderAt path: String) throws -> ListedPodcast? {
+    guard (try? ExtendedAttributes.get("user.podcastfs.feed_url", of: path)) ?? nil != nil else { return nil }
+    let podcast = try podcast(at: path)
+    if let known = try catalog.subscriptions().first(where: { $0.podcast.id == podcast }) { return known }
+    var status = stat()
+    let node = stat(path, &status) == 0 ? NodeID(rawValue: UInt64(status.st_ino)) : nil
+    if let node, node.kind == .result { return try catalog.subscribe(result: node.row) }
+    let address = try catalog.podcast(podcast)?.feedURL.forRequest
+    return try address.map { try follow($0, isTyped: false).listed }
+  }
+
   /// A subscription by its folder's name, its feed's address or its podcast's title.
   func subscription(_ name: String) throws -> ListedPodcast {
     if let listed = try followed(name) { return listed }

@@ -48,7 +48,9 @@ enum ForgetCommand: Command {
     // All at once: they have few commits in common.
     let orders = Monitor<[TransferFailure?]>([])
     let known = keys.filter { transfers.status(of: $0) != nil }
-    for key in known { transfers.forget(key) { failure in orders.withLockNotifying { $0.append(failure) } } }
+    for key in known {
+      transfers.order(.forget(key)) { failure in orders.withLockNotifying { $0.append(failure) } }
+    }
     for count in 0..<known.count {
       let failure = orders.wait(until: .after(patience)) { $0.count > count ? .some($0[count]) : nil }
       guard let failure else { throw CommandFailure("the transfer daemon did not drop a download") }

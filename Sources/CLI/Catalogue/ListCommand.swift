@@ -75,6 +75,7 @@ enum ListCommand: Command {
       tellNothingIsFollowed()
       return
     }
+    if let columns, columns < narrow { return lines.forEach { tell($0, now) } }
     let longest = lines.map { ColumnText.width(PrintableText.line($0.listed.name)) }.max() ?? 0
     let width = max(columns.map { min(longest, $0 / 3) } ?? longest, 7)
     func line(_ name: String, _ unplayed: String, _ downloaded: String, _ age: String, _ title: String) {
@@ -87,13 +88,32 @@ enum ListCommand: Command {
     if columns != nil { line("PODCAST", "UNPLAYED", "DOWNLOADED", "NEWEST", "") }
     for one in lines {
       let podcast = one.listed.podcast
-      let age =
-        podcast.isFetched ? one.newest.map { HumanText.ago(now - $0.published) } ?? "-" : "not fetched"
       line(
-        one.listed.name, String(podcast.unplayedCount), String(one.downloaded), age, one.newest?.title ?? "")
-      if let error = podcast.error {
-        StandardStreams.tell("    " + PrintableText.line(error), hanging: 2, .red)
-      }
+        one.listed.name, String(podcast.unplayedCount), String(one.downloaded), age(one, now),
+        one.newest?.title ?? "")
+      tellError(of: podcast)
     }
+  }
+
+  /// A terminal with fewer columns has no room for the table.
+  private static let narrow = 79
+
+  private static func tell(_ one: Line, _ now: Int64) {
+    let podcast = one.listed.podcast
+    let counts = "\(podcast.unplayedCount) unplayed, \(one.downloaded) downloaded"
+    StandardStreams.tell("\(PrintableText.line(one.listed.name)): \(counts)", hanging: 2)
+    let title = one.newest.map { ": " + PrintableText.line($0.title) } ?? ""
+    StandardStreams.tell("    \(age(one, now))\(title)", hanging: 2)
+    tellError(of: podcast)
+  }
+
+  private static func tellError(of podcast: Podcast) {
+    guard let error = podcast.error else { return }
+    StandardStreams.tell("    " + PrintableText.line(error), hanging: 2, .red)
+  }
+
+  private static func age(_ one: Line, _ now: Int64) -> String {
+    guard one.listed.podcast.isFetched else { return "not fetched" }
+    return one.newest.map { HumanText.ago(now - $0.published) } ?? "-"
   }
 }

@@ -70,7 +70,8 @@ enum RefreshCommand: Command {
         session.catalog.refresh(podcast: podcast, cause: .forced, completion: $0)
       }
       // The feed's title may have given the folder another name.
-      let name = try feed.subscription.flatMap { try session.catalog.subscription($0.id)?.name }
+      let followed = try session.catalog.subscriptions().first { $0.podcast.id == podcast }?.name
+      let name = try followed ?? session.catalog.podcast(podcast)?.title
       return (name ?? shown, podcast, outcome.newEpisodes.count)
     } catch let error as CatalogError {
       throw CommandFailure("\(shown): \(error)")

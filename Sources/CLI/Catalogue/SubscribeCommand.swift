@@ -5,11 +5,11 @@ enum SubscribeCommand: Command {
   static let name = "subscribe"
   static let summary = "follow podcasts"
   static let usage = """
-    podcastfs subscribe [--json] [--quiet] FEED-URL|LINK|NUMBER|TITLE…
+    podcastfs subscribe [--json] [--quiet] FEED-URL|LINK|NUMBER|TITLE|FOLDER…
 
     Follows podcasts: each becomes a folder in Subscriptions/. Nothing changes where you follow one already. NUMBER and TITLE
-    are from the last podcastfs search; a NUMBER above 10000 is Apple's. FEED-URL may begin with feed:, pcast: or itpc:, or be a
-    web page that names its feed. LINK is one to Apple Podcasts, Podcast Index, AntennaPod, Overcast, Pocket Casts or
+    are from the last podcastfs search; a NUMBER above 10000 is Apple's. FOLDER is a podcast's in Search/ or Discover/.
+    FEED-URL may begin with feed:, pcast: or itpc:, or be a web page that names its feed. LINK is one to Apple Podcasts, Podcast Index, AntennaPod, Overcast, Pocket Casts or
     subscribeonandroid.com.
 
       --json   [{"name", "title", "feed_url", "error"}]
@@ -27,8 +27,8 @@ enum SubscribeCommand: Command {
     var podcasts: [(name: String, id: Int64)] = []
     let status = words.forEachReporting { word in
       do {
-        let address = try found.address(of: word)
-        let listed = try session.follow(address).listed
+        let listed =
+          try session.follow(folderAt: word) ?? session.follow(found.address(of: word)).listed
         podcasts.append((listed.name, listed.podcast.id))
         if !isJSON { StandardStreams.report(listed.name) }
         let shown = listed.podcast.feedURL.shown(isListed: listed.podcast.isListed)

@@ -9,7 +9,7 @@ enum DesktopCommand: Command {
   static let usage = """
     podcastfs desktop install|remove
 
-    Adds a menu for episodes to Thunar, or removes it: Thunar keeps its custom actions in a file of yours. The menus of
+    Adds a menu for episodes and podcasts to Thunar, or removes it: Thunar keeps its custom actions in a file of yours. The menus of
     Nautilus, Nemo, Caja and Dolphin are installed with podcastfs. The first three need the package python3-nautilus,
     nemo-python or python3-caja.
     """

@@ -5,20 +5,28 @@ package enum ThunarActions {
     var name: String
     var icon: String
     var command: String
+    /// The kinds of files that have it in their menu.
+    var kinds = episodes
+
+    static let episodes = ["audio-files", "video-files"]
   }
 
   private static let actions = [
-    Action(key: "download", name: "Download", icon: "folder-download", command: "podcastfs resume -- %F"),
     Action(
-      key: "pause", name: "Pause download", icon: "media-playback-pause", command: "podcastfs pause -- %F"),
-    Action(key: "drop", name: "Drop download", icon: "edit-clear", command: "podcastfs cancel -- %F"),
+      key: "download", name: "Download", icon: "folder-download", command: "get --queue --notify -- %F"),
     Action(
-      key: "played", name: "Mark as played", icon: "emblem-default",
-      command: "setfattr -n user.podcastfs.played -v 1 -- %F"),
+      key: "pause", name: "Pause download", icon: "media-playback-pause", command: "pause --notify -- %F"),
+    Action(key: "drop", name: "Drop download", icon: "edit-clear", command: "cancel --notify -- %F"),
     Action(
-      key: "keep", name: "Keep", icon: "emblem-favorite",
-      command: "setfattr -n user.podcastfs.keep -v 1 -- %F"),
-    Action(key: "queue", name: "Add to queue", icon: "list-add", command: "podcastfs queue add -- %F"),
+      key: "played", name: "Mark as played", icon: "emblem-default", command: "mark --notify played -- %F"),
+    Action(key: "keep", name: "Keep", icon: "emblem-favorite", command: "mark --notify kept -- %F"),
+    Action(key: "queue", name: "Add to queue", icon: "list-add", command: "queue --notify add -- %F"),
+    Action(
+      key: "follow", name: "Follow", icon: "bookmark-new", command: "subscribe --notify -- %F",
+      kinds: ["directories"]),
+    Action(
+      key: "information", name: "Show information", icon: "dialog-information",
+      command: "info --window --notify -- %F", kinds: Action.episodes + ["directories"]),
   ]
 
   /// What a file of none has.
@@ -53,12 +61,11 @@ package enum ThunarActions {
     \t<name>\(action.name)</name>
     \t<submenu>Podcast</submenu>
     \t\(mark)\(action.key)</unique-id>
-    \t<command>\(action.command)</command>
-    \t<description>An episode of podcastfs</description>
+    \t<command>podcastfs \(action.command)</command>
+    \t<description>Podcasts of podcastfs</description>
     \t<range>*</range>
     \t<patterns>*</patterns>
-    \t<audio-files/>
-    \t<video-files/>
+    \(action.kinds.map { "\t<\($0)/>" }.joined(separator: "\n"))
     </action>
 
     """

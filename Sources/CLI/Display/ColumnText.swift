@@ -3,7 +3,7 @@ internal import PosixKit
 
 /// Text in a terminal's columns.
 package enum ColumnText {
-  /// The columns that text takes: East Asian wide characters and emoji take two (Unicode UAX #11).
+  /// The columns that text takes: East Asian wide characters and emoji take two (Unicode UAX #11), marks none.
   package static func width(_ text: String) -> Int { text.reduce(0) { $0 + width($1) } }
 
   /// Exactly so many columns: cut with "…", or with blanks behind it.
@@ -38,7 +38,8 @@ package enum ColumnText {
     return cut(text, columns - width(end)) + end
   }
 
-  /// Breaks the lines of a text at blanks, so that each takes so many columns at most. A longer word stays whole.
+  /// Breaks the lines of a text at blanks, and beside wide characters, so that each takes so many columns at most. A longer
+  /// word stays whole.
   /// - Parameter hanging: columns by which the lines after a break are indented further.
   package static func wrapped(_ text: String, _ columns: Int, hanging: Int = 0) -> String {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
@@ -52,18 +53,49 @@ package enum ColumnText {
     var used = indent
     var isFirst = true
     for word in line.dropFirst(indent).split(separator: " ", omittingEmptySubsequences: false) {
-      let needed = width(String(word)) + (isFirst ? 0 : 1)
-      let isTooLong = indent + hanging + needed - 1 > columns
-      if isFirst || isTooLong || used + needed <= columns {
-        result += (isFirst ? "" : " ") + word
-        used += needed
+      let parts = parts(word)
+      for (place, part) in parts.enumerated() {
+        let blank = isFirst || place > 0 ? "" : " "
+        let taken = width(part)
+        let isTooLong = indent + hanging + taken > columns
+        if isFirst || used + blank.count + taken <= columns || isTooLong && parts.count == 1 {
+          result += blank + part
+          used += blank.count + taken
+        } else if !part.isEmpty {
+          result += "\n" + blanks(indent + hanging) + part
+          used = indent + hanging + taken
+        }
         isFirst = false
-      } else if !word.isEmpty {
-        result += "\n" + blanks(indent + hanging) + word
-        used = indent + hanging + needed - 1
       }
     }
     return result
+  }
+
+  /// The parts of a word that a break may divide: scripts with wide characters have no blanks. No line begins with a closing
+  /// mark or ends with an opening one.
+  private static func parts(_ word: Substring) -> [String] {
+    var parts: [String] = []
+    var (isBehindWide, isBehindOpening) = (false, false)
+    for character in word {
+      let isWide = width(character) > 1
+      let isOpening = opensQuotation(character)
+      let isClosing = character.isPunctuation && !isOpening
+      if parts.isEmpty || (isWide || isBehindWide) && !isClosing && !isBehindOpening {
+        parts.append(String(character))
+      } else {
+        parts[parts.count - 1].append(character)
+      }
+      if !character.isPunctuation { isBehindWide = isWide }
+      isBehindOpening = isOpening
+    }
+    return parts.isEmpty ? [""] : parts
+  }
+
+  private static func opensQuotation(_ character: Character) -> Bool {
+    switch character.unicodeScalars.first?.properties.generalCategory {
+    case .openPunctuation, .initialPunctuation: true
+    default: false
+    }
   }
 
   /// A line of two columns: a form, and from `column` on what it means, wrapped there. Below it where the form is
@@ -80,13 +112,33 @@ package enum ColumnText {
   private static func blanks(_ count: Int) -> String { String(repeating: " ", count: max(count, 0)) }
 
   private static func width(_ character: Character) -> Int {
-    guard let scalar = character.unicodeScalars.first else { return 0 }
-    if scalar.properties.isEmojiPresentation { return 2 }
+    character.unicodeScalars.reduce(0) { $0 + width($1) }
+  }
+
+  /// As wcwidth(3) has it, by which terminals move their cursors.
+  private static func width(_ scalar: Unicode.Scalar) -> Int {
     switch scalar.value {
-    case 0x1100...0x115f, 0x2e80...0x303e, 0x3041...0xa4cf, 0xac00...0xd7a3, 0xf900...0xfaff, 0xfe30...0xfe6f,
-      0xff00...0xff60, 0xffe0...0xffe6, 0x20000...0x3fffd:
-      return 2
-    default: return 1
+    case 0x20..<0x7f: return 1
+    // Vowels and final consonants of Korean syllables in parts.
+    case 0x1160...0x11ff, 0xd7b0...0xd7ff: return 0
+    // A flag is two of these.
+    case 0x1f1e6...0x1f1ff: return 1
+    case 0x1100...0x115f, 0x2329...0x232a, 0x2e80...0x303e, 0x3041...0xa4cf, 0xa960...0xa97c, 0xac00...0xd7a3,
+      0xf900...0xfaff,
+      0xfe10...0xfe19, 0xfe30...0xfe6f, 0xff00...0xff60, 0xffe0...0xffe6, 0x16fe0...0x18dff,
+      0x1aff0...0x1b2ff,
+      0x1f200...0x1f265,
+      0x20000...0x3fffd:
+      break
+    default: if !scalar.properties.isEmojiPresentation { return isUnseen(scalar) ? 0 : 1 }
+    }
+    return isUnseen(scalar) ? 0 : 2
+  }
+
+  private static func isUnseen(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .nonspacingMark, .enclosingMark, .format, .control: true
+    default: false
     }
   }
 }

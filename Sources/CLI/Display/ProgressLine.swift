@@ -99,7 +99,7 @@ package struct ProgressLine {
     let text = parts.joined(separator: "  ")
     guard isPadded else { return text }
     let width = wanted.reduce(-2) { $0 + (Self.widths[$1] ?? 0) + 2 }
-    return text + String(repeating: " ", count: max(width - text.count, 0))
+    return text + String(repeating: " ", count: max(width - ColumnText.width(text), 0))
   }
 
   /// The bar, and below it why it does not move.

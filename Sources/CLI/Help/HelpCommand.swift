@@ -48,7 +48,7 @@ enum HelpCommand: Command {
   private static func explanation(of topic: String) throws -> String {
     if topic == "options" { return options(OptionHelp.all) }
     guard let command = CommandLineTool.commands.first(where: { $0.name == topic }) else {
-      throw CommandLineTool.unknownCommand(topic)
+      throw CommandLineTool.unknownCommand(topic, or: ["options"])
     }
     return CommandForm(command).text(columns: columns)
   }

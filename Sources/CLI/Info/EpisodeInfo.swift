@@ -28,7 +28,7 @@ struct EpisodeInfo {
     defer { client.stop() }
     client.waitUntilCurrent(until: .after(2))
     let key = entry.episode.mediaKey
-    status = client.status(of: key) ?? TransferStatus(key: key, state: .remote)
+    status = client.status(of: key) ?? TransferStatus(TransferRequest(key: key))
     size = status.total ?? EpisodeSize.plausibleLength(of: entry.episode)
     let told = entry.episode.chapters.flatMap { ChapterList(parsing: Array($0.utf8)) }
     chapters =

@@ -1,5 +1,7 @@
 internal import Catalog
+internal import Configuration
 internal import Glibc
+internal import MountService
 internal import PodcastModel
 internal import PodcastTree
 internal import PosixKit
@@ -8,27 +10,32 @@ enum InfoCommand: Command {
   static let name = "info"
   static let summary = "show notes, chapters, links and state"
   static let usage = """
-    podcastfs info [--json] PATH…
+    podcastfs info [--json|--window] PATH…
 
     Of an episode: date, length, state of the download, links, notes and chapters. Of a podcast: description, feed, number of
-    episodes, and why its feed cannot be read. PATH is in a mount; a podcast may also be named by its folder, title or feed's
+    episodes, and why its feed cannot be read; the first time it fetches the feed. PATH is in a mount; a podcast may also be named by its folder, title or feed's
     address.
 
-      --json  an object for each PATH; Using.md of the documentation lists its members
+      --json    an object for each PATH; Using.md of the documentation lists its members
+      --window  opens it in the desktop's program for texts
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {
     var arguments = arguments
     let isJSON = arguments.takeFlag("--json")
+    let isWindow = arguments.takeFlag("--window")
     let paths = try arguments.operands()
     if paths.isEmpty { throw UsageError("info takes the path of an episode or a podcast") }
     let session = try CatalogSession()
     defer { session.settle() }
     var documents: [JSONValue] = []
+    var pages: [String] = []
     let status = paths.forEachReporting { path in
       let (document, text) = try describe(path, session)
       if isJSON {
         documents.append(document)
+      } else if isWindow {
+        pages.append(text.map(\.text).joined(separator: "\n"))
       } else {
         if !documents.isEmpty { StandardStreams.print("") }
         documents.append(.null)
@@ -38,7 +45,25 @@ enum InfoCommand: Command {
     if isJSON {
       StandardStreams.print((paths.count == 1 ? documents.first ?? .null : .array(documents)).indentedText)
     }
+    if !pages.isEmpty { try open(pages, session.places) }
     return status
+  }
+
+  /// Shows texts on the desktop: in its program for texts, else as a notification.
+  private static func open(_ pages: [String], _ places: Places) throws {
+    let file = places.runtime + "/information.txt"
+    let text = PrintableText.block(pages.joined(separator: "\n\n\n")) + "\n"
+    try Directories.replace(file, with: Array(text.utf8), outlivesPower: false)
+    if let opener = ChildProcess.find("xdg-open"),
+      try ChildProcess.wait(ChildProcess.start(opener, [file], isDetached: false)) == 0
+    {
+      return
+    }
+    guard Notifications.isPossible else { throw CommandFailure("no program for texts, and no desktop") }
+    for page in pages {
+      let lines = page.split(separator: "\n", maxSplits: 1)
+      Notifications.show(String(lines.first ?? ""), String(lines.last ?? ""))
+    }
   }
 
   /// A paragraph for people.
@@ -56,7 +81,10 @@ enum InfoCommand: Command {
       let info = try EpisodeInfo(EpisodeEntry(episode: episode, podcast: podcast), path, session)
       return (info.json, info.text)
     }
-    let info = try PodcastInfo(try session.knownPodcast(path), session)
+    let podcast = try session.knownPodcast(path)
+    // Where it fails, the information says why.
+    _ = try? session.wait { session.catalog.refresh(podcast: podcast, cause: .firstLook, completion: $0) }
+    let info = try PodcastInfo(podcast, session)
     return (info.json, info.text)
   }
 

@@ -44,7 +44,14 @@ enum FindCommand: Command {
       StandardStreams.print(
         JSONValue.array(found.map { Line.json(of: $0, query, session, folder) }).indentedText)
     } else {
-      for line in lines { StandardStreams.print(line.text) }
+      for line in lines {
+        // A path stays whole, to be copied.
+        if line.episode.path == nil {
+          StandardStreams.tell(line.text, hanging: 12)
+        } else {
+          StandardStreams.print(line.text)
+        }
+      }
       if lines.isEmpty { StandardStreams.complain("no known episode matches") }
       let hidden = found.count { $0.path == nil }
       if let folder, hidden > 0 {

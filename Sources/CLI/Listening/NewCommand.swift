@@ -30,8 +30,8 @@ enum NewCommand: Command {
       StandardStreams.print(JSONValue.array(all).indentedText)
     } else {
       for one in shown {
-        let mark = known.contains(one.entry.episode.id) ? "  " : "* "
-        StandardStreams.tell(mark + one.text, hanging: 14)
+        let isKnown = known.contains(one.entry.episode.id)
+        StandardStreams.tell((isKnown ? "  " : "* ") + one.text, hanging: isKnown ? 12 : 14)
       }
       if shown.isEmpty { StandardStreams.complain("nothing is new") }
     }

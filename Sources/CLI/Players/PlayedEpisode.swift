@@ -64,7 +64,11 @@ struct PlayedEpisode: Hashable {
     let isWhole = isOver && length.map { $0 - place < Self.margin } ?? false
     if isWhole, let length { place = length }
     // A player that has not begun says nothing of where the episode was left.
-    guard hasResumed, isWhole || abs(place - stored) >= Self.least else { return nil }
+    let isAtStart = place < Self.least
+    if isAtStart { place = 0 }
+    guard hasResumed, isWhole || abs(place - stored) >= Self.least || isAtStart && stored > 0 else {
+      return nil
+    }
     stored = place
     return place
   }

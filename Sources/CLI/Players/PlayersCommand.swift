@@ -20,7 +20,9 @@ enum PlayersCommand: Command {
     guard try arguments.operands().isEmpty else { throw UsageError("players takes no arguments") }
     let loop = try EventLoop()
     let watch: PlayerWatch
-    do { watch = try PlayerWatch(loop) } catch { throw CommandFailure("\(error)") }
+    do { watch = try PlayerWatch(loop) } catch {
+      throw CommandFailure("there is no desktop session: \(error)")
+    }
     Signals.blockEnding()
     PosixThread.start("signals") {
       Signals.waitForEnding()

@@ -44,18 +44,25 @@ enum GetCommand: Command {
     while true {
       for index in wanted.indices { wanted[index].look() }
       let lines = wanted.compactMap(\.line)
+      // Errors at the end say the reasons.
+      let isOver = !wanted.contains(where: \.isWaitedFor)
       display?.draw(footer: wanted.count > 1 ? [DownloadTotals(lines).text] : []) { columns in
-        lines.map { .init($0.lines(columns: columns), $0.state == .failed ? .red : nil) }
+        lines.map {
+          .init(
+            isOver ? [$0.bar(columns: columns)] : $0.lines(columns: columns), $0.state == .failed ? .red : nil
+          )
+        }
       }
       for (index, one) in wanted.enumerated() where display == nil && !StandardStreams.isQuiet {
         if isShown, let line = one.line, line.state == .cached, told.insert(index).inserted {
           StandardStreams.report(line.text)
         }
         if let reason = one.reasonToWait, reason != reasons.updateValue(reason, forKey: index) {
-          StandardStreams.complain("\(one.episode.path): waiting: \(reason)")
+          StandardStreams.complain(
+            "\(one.episode.path): \(reason.hasPrefix("waiting") ? "" : "waiting: ")\(reason)")
         }
       }
-      if !wanted.contains(where: \.isWaitedFor) { break }
+      if isOver { break }
       // Attributes announce nothing: they are looked at twice a second while this command runs.
       usleep(500_000)
     }
@@ -83,8 +90,17 @@ enum GetCommand: Command {
     if isJSON { printJSON(queued, operands) }
     let failures = queued.compactMap { one in one.failure.map { "\(one.episode.path): \($0)" } }
     for failure in failures { StandardStreams.complain(failure) }
-    if !isJSON { StandardStreams.report(DownloadTotals(queued.compactMap(\.line)).text) }
+    if !isJSON, !queued.isEmpty { StandardStreams.report(states(queued.compactMap(\.line))) }
     return failures.isEmpty && operands.failures.isEmpty ? 0 : 1
+  }
+
+  /// "12 queued, 2 downloading, 1 downloaded".
+  private static func states(_ lines: [ProgressLine]) -> String {
+    let states: [TransferState] = [.queued, .downloading, .paused, .failed, .remote, .cached]
+    return states.compactMap { state in
+      let count = lines.count { $0.state == state }
+      return count > 0 ? "\(count) \(state == .cached ? "downloaded" : state.name)" : nil
+    }.joined(separator: ", ")
   }
 
   /// - Returns: seconds since 1970.

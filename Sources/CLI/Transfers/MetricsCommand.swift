@@ -64,7 +64,7 @@ enum MetricsCommand: Command {
 enum UserMount {
   static func root() throws -> String {
     guard let root = MountServer.mountPoints(places: try Places()).first else {
-      throw CommandFailure("nothing is mounted: podcastfs mount")
+      throw CommandFailure("nothing is mounted: first run podcastfs mount")
     }
     return root
   }

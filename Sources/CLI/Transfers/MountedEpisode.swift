@@ -58,7 +58,9 @@ struct MountedEpisode {
     let names: [String]
     do throws(PosixError) { names = try Directories.names(in: path).sorted(by: >) } catch {
       if error.errno == .ENOENT { return [] }
-      throw CommandFailure("\(error)")
+      // What an errno cannot say: why the feed cannot be read.
+      let why = (try? ExtendedAttributes.get("user.podcastfs.error", of: path)) ?? nil
+      throw CommandFailure(why.map { "\(path): \($0)" } ?? "\(error)")
     }
     let base = path.hasSuffix("/") ? path : path + "/"
     // A stranger's file, which does not let its attributes be read, is none; nor is one that has gone meanwhile.

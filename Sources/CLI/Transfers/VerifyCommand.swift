@@ -88,7 +88,8 @@ enum VerifyCommand: Command {
 
   /// Orders what is damaged anew; why that failed.
   private static func replace(_ episode: VerifiedEpisode, _ client: TransferClient) -> TransferFailure? {
-    let end = Waiting.result(within: 60) { client.replace(episode, completion: $0) }
+    let order = TransferOrder.replace(episode.status.key, generation: episode.status.generation)
+    let end = Waiting.result(within: 60) { client.order(order, completion: $0) }
     return end ?? TransferFailure(.ETIMEDOUT, "the daemon does not answer")
   }
 

@@ -41,8 +41,11 @@ int podcastfs_process_descriptor(pid_t process);
 uint32_t podcastfs_crc32c(uint32_t sum, const uint8_t *bytes, size_t count);
 /// A non-blocking netlink socket for changes of addresses and routes (rtnetlink(7)); -1 with errno.
 int podcastfs_network_events(void);
-/// The same for the kernel's events of devices (netlink(7), NETLINK_KOBJECT_UEVENT).
-int podcastfs_device_events(void);
+/// The same for the kernel's events of power supplies (netlink(7), NETLINK_KOBJECT_UEVENT).
+int podcastfs_power_events(void);
+/// Lets a socket receive only messages that have `power_supply` in their first bytes (socket(7), SO_ATTACH_FILTER); 0, or
+/// -1 with errno. Mounts, networks and other devices make events all day, and each would wake the process up.
+int podcastfs_pass_power_events(int socket);
 /// Starts a program, found in PATH where its name has no slash, with `descriptors` as its numbers 0 to `count` - 1
 /// (-1: /dev/null) and no other of ours, and with no signal blocked or ignored; 0 or an errno value. Without an
 /// environment of its own it gets ours. A detached one has a session of its own and begins in the root directory.

@@ -228,7 +228,7 @@ enum Schema {
       subscriptions_since INTEGER, actions_since INTEGER, whole_read INTEGER,
       last INTEGER, error TEXT, not_before INTEGER, refused TEXT
     );
-    CREATE TABLE sync_feed (key TEXT PRIMARY KEY, url TEXT NOT NULL, is_refused INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE sync_feed (url TEXT PRIMARY KEY, key TEXT NOT NULL, state INTEGER NOT NULL) WITHOUT ROWID;
     CREATE TABLE sync_episode (
       episode_id INTEGER PRIMARY KEY REFERENCES episode (id) ON DELETE CASCADE,
       position INTEGER NOT NULL, played INTEGER NOT NULL, time INTEGER NOT NULL

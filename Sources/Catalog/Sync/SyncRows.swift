@@ -19,19 +19,27 @@ package struct FollowedFeed: Hashable, Sendable {
   }
 }
 
-/// A subscription that this device and the server both had at the last synchronization.
+/// A subscription that this device and the server both had at the last synchronization, in one of the spellings that the
+/// server has of it.
 package struct ServerFeed: Hashable, Sendable {
   /// Of the address that it was uploaded or came with (`FeedKey`).
   package var key: String
   /// As the server writes it.
   package var url: WebAddress
-  /// The server does not take it.
-  package var isRefused: Bool
+  package var state: State
 
-  package init(url: WebAddress, key: String? = nil, isRefused: Bool = false) {
+  package enum State: Int64, Sendable {
+    case uploaded
+    /// The server has named it itself.
+    case listed
+    /// The server does not take it.
+    case refused
+  }
+
+  package init(url: WebAddress, key: String? = nil, state: State = .uploaded) {
     self.url = url
     self.key = key ?? FeedKey.text(url)
-    self.isRefused = isRefused
+    self.state = state
   }
 }
 
@@ -104,20 +112,21 @@ extension SyncRows {
   }
 
   package func serverFeeds() throws -> [ServerFeed] {
-    try database.all("SELECT key, url, is_refused FROM sync_feed ORDER BY key") { row in
-      ServerFeed(url: WebAddress(row.string(1)), key: row.string(0), isRefused: row.bool(2))
+    try database.all("SELECT key, url, state FROM sync_feed ORDER BY key, url") { row in
+      ServerFeed(
+        url: WebAddress(row.string(1)), key: row.string(0),
+        state: ServerFeed.State(rawValue: row.int64(2)) ?? .uploaded)
     }
   }
 
   package func save(_ feed: ServerFeed) throws {
     try database.run(
-      "INSERT OR REPLACE INTO sync_feed (key, url, is_refused) VALUES (?, ?, ?)", feed.key,
-      feed.url.forRequest,
-      feed.isRefused)
+      "INSERT OR REPLACE INTO sync_feed (key, url, state) VALUES (?, ?, ?)", feed.key, feed.url.forRequest,
+      feed.state.rawValue)
   }
 
-  package func remove(serverFeed key: String) throws {
-    try database.run("DELETE FROM sync_feed WHERE key = ?", key)
+  package func remove(_ feed: ServerFeed) throws {
+    try database.run("DELETE FROM sync_feed WHERE url = ?", feed.url.forRequest)
   }
 
   /// Follows the feed at an address that another device follows.

@@ -176,7 +176,7 @@ package final class RuleKeeper: Sendable {
       guard let entry = entries[episode.key] else { continue }
       // First, so that another mount does not take the download for an order of the user.
       try catalog.setRuleMark(.wanted, episode: episode.facts.id)
-      transfers.start(request(entry)) { [self] failure in
+      transfers.order(.start(request(entry))) { [self] failure in
         if failure == nil {
           queue.async { [self] in try? catalog.setRuleMark(.ordered, episode: episode.facts.id) }
         } else {
@@ -189,7 +189,7 @@ package final class RuleKeeper: Sendable {
   }
 
   private func drop(_ episode: RuledEpisode) {
-    transfers.dropAtClose(episode.key) { [self] failure in
+    transfers.order(.dropAtClose(episode.key)) { [self] failure in
       if failure == nil {
         queue.async { [self] in try? catalog.setRuleMark(.none, episode: episode.facts.id) }
       }

@@ -149,7 +149,7 @@ struct EpisodeNode: TreeNode {
     let leaves = tree.sweeps.closed(episode.id, by: program, isShort: isShort)
     if leaves, !tree.state.withLock({ $0.open.isOpen(episode.id) }) {
       tree.sweeps.leaves(episode.id)
-      tree.transfers.leave(episode.mediaKey) { _ in tree.sweeps.hasLeft(episode.id) }
+      tree.transfers.order(.leave(episode.mediaKey)) { _ in tree.sweeps.hasLeft(episode.id) }
     }
   }
 
@@ -202,7 +202,7 @@ struct EpisodeNode: TreeNode {
     guard status?.state != .cached, status?.error == nil, let why = tree.transfers.failure else {
       return status
     }
-    var told = status ?? TransferStatus(key: episode.mediaKey, state: .remote)
+    var told = status ?? TransferStatus(TransferRequest(key: episode.mediaKey))
     told.error = why
     return told
   }
@@ -231,17 +231,14 @@ struct EpisodeNode: TreeNode {
     return tree.entry(ofEpisode: id.row).then { entry in
       if entry.episode.isReplaced && value == TransferState.downloading.name { return .failure(.EIO) }
       let request = tree.request(for: entry)
-      let transfers = tree.transfers
-      if key == "keep" {
-        return tree.order(of: request.key) { transfers.setKept(request, value == "1", completion: $0) }
-      }
+      if key == "keep" { return tree.order(.setKept(request, value == "1")) }
       switch TransferState(rawValue: value) {
       // Only the note above, which the loader writes, protects it from rules.
-      case .downloading where transfers.status(of: request.key)?.state == .cached:
+      case .downloading where tree.transfers.status(of: request.key)?.state == .cached:
         return .on(tree.loader) {}
-      case .downloading: return tree.order(of: request.key) { transfers.start(request, completion: $0) }
-      case .paused: return tree.order(of: request.key) { transfers.pause(request, completion: $0) }
-      case .remote: return tree.order(of: request.key) { transfers.drop(request.key, completion: $0) }
+      case .downloading: return tree.order(.start(request))
+      case .paused: return tree.order(.pause(request))
+      case .remote: return tree.order(.drop(request.key))
       default: return .failure(.EINVAL)
       }
     }

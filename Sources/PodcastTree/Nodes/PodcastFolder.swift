@@ -177,6 +177,6 @@ extension PodcastTree {
   func dropDownload(of episode: ListedEpisode) -> Answer<Void> {
     noteByHand(episode.id)
     if state.withLock({ $0.isRemote(episode) }) { return .value(()) }
-    return order(of: episode.mediaKey) { self.transfers.dropAtClose(episode.mediaKey, completion: $0) }
+    return order(.dropAtClose(episode.mediaKey))
   }
 }

@@ -245,7 +245,7 @@ extension PodcastTree {
     for episode in try catalog.episodes(next)
     where state.withLock({ $0.statuses[episode.mediaKey]?.stage ?? .absent }) == .absent {
       guard let podcast = try catalog.podcast(episode.podcastID), !episode.isReplaced else { continue }
-      transfers.start(request(for: EpisodeEntry(episode: episode, podcast: podcast))) { _ in }
+      transfers.order(.start(request(for: EpisodeEntry(episode: episode, podcast: podcast)))) { _ in }
     }
   }
 }

@@ -1,15 +1,10 @@
 internal import PodcastModel
 internal import TransferProtocol
 
-struct OrderName: Hashable {
-  var client: ClientID
-  var id: UInt64
-}
-
 /// Orders on their way to the disk: each is committed with its row before it acts.
 struct CommandLog: Hashable {
   struct Order: Hashable {
-    var name: OrderName
+    var name: ClientNumber
     var order: TransferOrder
     var place: Int64
     var time: Instant
@@ -99,7 +94,7 @@ struct CommandLog: Hashable {
     (queue + (batch?.orders ?? [])).contains { $0.key == key && $0.order.takesFiles }
   }
 
-  mutating func refuse(_ key: MediaKey) -> [OrderName] {
+  mutating func refuse(_ key: MediaKey) -> [ClientNumber] {
     let isRefused = { (order: Order) in order.key == key && order.order.takesFiles }
     defer { queue.removeAll(where: isRefused) }
     return queue.filter(isRefused).map(\.name)
@@ -110,12 +105,11 @@ extension Download {
   /// Does what was ordered. Also on a copy, to learn the row that is committed first.
   mutating func obey(_ order: CommandLog.Order, at now: Instant) {
     if let request = order.order.request { take(request) }
-    switch order.order {
+    switch order.order.verb {
     case .start: want(by: nil, place: order.place, at: now)
     case .pause: pause()
-    case .setKept(_, let isKept):
-      record.isKept = isKept
-      if isKept { record.dropsAtClose = false }
+    case .keep: (record.isKept, record.dropsAtClose) = (true, false)
+    case .unkeep: record.isKept = false
     case .leave:
       if demand == .wanted(by: order.name.client), !record.isKept, readers.isEmpty { withdraw() }
     case .dropAtClose: record.dropsAtClose = true
@@ -123,7 +117,7 @@ extension Download {
       withdraw()
       record.dropsAtClose = false
       record.forgive()
-      if case .forget = order.order { record = record.forgotten }
+      if order.order.verb == .forget { record = record.forgotten }
     // What was found by its name has no address. What is dropped at its last close comes only as it is read.
     case .replace:
       if demand == .none && !record.dropsAtClose && !record.request.url.isEmpty {

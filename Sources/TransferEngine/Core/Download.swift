@@ -52,7 +52,7 @@ enum AddressSearch: Hashable {
 }
 
 struct Download: Hashable {
-  var record: TransferRecord
+  var record: TransferStatus
   var demand: Demand
   var content: Content
   /// The current generation's files, while anybody needs them.
@@ -99,14 +99,14 @@ struct Download: Hashable {
 
   struct Told: Hashable {
     var status: TransferStatus?
-    var row: TransferRecord?
+    var row: TransferStatus?
     var isProgressDue = false
   }
 
   /// - Parameters:
   ///   - record: what is remembered. The wall clock is believed here alone: it may have been set since.
   ///   - isStored: whether the store has this row.
-  init(_ record: TransferRecord, isStored: Bool, now: Moment) {
+  init(_ record: TransferStatus, isStored: Bool, now: Moment) {
     self.record = record
     demand =
       switch record.state {
@@ -122,7 +122,7 @@ struct Download: Hashable {
     told = Told()
     if isStored {
       told.row = record
-      told.status = record.status
+      told.status = record
     }
     source.named = WebAddress(record.request.url).host ?? ""
   }
@@ -228,7 +228,7 @@ struct Download: Hashable {
   private static let longestGuess: Int64 = 86_400
 
   var status: TransferStatus {
-    var status = record.status
+    var status = record
     status.state = state
     status.received = received
     if state == .queued, let message = slot.message, slot != .cacheFull || !retry.lacksRoom {
@@ -247,10 +247,10 @@ struct Download: Hashable {
   }
 
   /// What the store is told: whole only when it is on the disk.
-  var row: TransferRecord {
+  var row: TransferStatus {
     var row = record
     row.state = state
-    row.attempts = Int64(retry.attempts)
+    row.tries.count = Int64(retry.attempts)
     if fetches.isEmpty { row.received = received }
     if row.state == .downloading { row.received = told.row?.received ?? row.received }
     // No bytes mean no files, also after a power loss.
@@ -278,7 +278,7 @@ struct Download: Hashable {
   /// Whether the store has to remember anything of it.
   var isWorthARow: Bool {
     !isForgotten
-      && (demand != .none || content == .whole || record.isKept || record.problem != nil
+      && (demand != .none || content == .whole || record.isKept || record.error != nil
         || record.generation > 0 || record.total != nil)
   }
 
@@ -322,7 +322,7 @@ extension Download {
   private mutating func begin(by client: ClientID?) {
     demand = .wanted(by: client)
     record.forgive()
-    record.doubts = 0
+    record.tries.doubts = 0
     retry.beginAnew()
     search = .none
     // The server may have learnt.
@@ -342,7 +342,7 @@ extension Download {
   mutating func withdraw() {
     demand = .none
     search = .none
-    record.problem = nil
+    record.error = nil
     retry.until = retry.forbiddenUntil
   }
 }

@@ -9,7 +9,7 @@ package struct StoredRows: Hashable, Sendable {
     /// Those of which the cache has bytes; those that may be evicted.
     case cached, evictable
   }
-  package var record: @Sendable (MediaKey) -> TransferRecord? = { _ in nil }
+  package var record: @Sendable (MediaKey) -> TransferStatus? = { _ in nil }
   package var names: @Sendable (Choice) -> [GenerationName] = { _ in [] }
   package var bytes: Int64 = 0
 
@@ -44,9 +44,9 @@ struct DownloadTable: Hashable {
   var keys: [MediaKey] { active.keys + resting(.all).map(\.key) }
   var hasDirty: Bool { !dirty.isEmpty }
 
-  func status(of key: MediaKey) -> TransferStatus? { active[key]?.status ?? rows.record(key)?.status }
+  func status(of key: MediaKey) -> TransferStatus? { active[key]?.status ?? rows.record(key) }
 
-  func record(of key: MediaKey) -> TransferRecord? { active[key]?.record ?? rows.record(key) }
+  func record(of key: MediaKey) -> TransferStatus? { active[key]?.record ?? rows.record(key) }
 
   /// Whether it was dropped or evicted, or nothing of it ever came.
   func isEmptied(_ key: MediaKey) -> Bool {
@@ -127,7 +127,7 @@ struct DownloadTable: Hashable {
     return rows.record(key).flatMap(Self.storedName)
   }
 
-  private static func storedName(_ record: TransferRecord) -> GenerationName? {
+  private static func storedName(_ record: TransferStatus) -> GenerationName? {
     let isHere = record.received > 0 || record.state == .cached
     return isHere ? GenerationName(key: record.key, generation: record.generation) : nil
   }

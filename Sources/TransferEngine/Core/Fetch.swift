@@ -90,7 +90,7 @@ struct Fetch: Hashable {
 }
 
 struct Reader: Hashable {
-  let name: HandleName
+  let name: ClientNumber
   let intent: OpenIntent
   let begun: Instant
   /// Which copy it reads; nil until it has one.
@@ -109,7 +109,7 @@ struct Reader: Hashable {
     let begun: Instant
   }
 
-  init(_ name: HandleName, _ intent: OpenIntent, generation: UInt32?, begun: Instant) {
+  init(_ name: ClientNumber, _ intent: OpenIntent, generation: UInt32?, begun: Instant) {
     self.name = name
     self.intent = intent
     self.generation = generation

@@ -34,12 +34,12 @@ struct Retry: Hashable {
 
   init() {}
 
-  init(_ record: TransferRecord, now: Moment) {
-    attempts = Int(clamping: record.attempts)
+  init(_ record: TransferStatus, now: Moment) {
+    attempts = Int(clamping: record.tries.count)
     mark = Mark(received: record.received, generation: record.generation)
     let wait = record.forbiddenSeconds(now: now.wall)
     if wait > 0 { forbiddenUntil = now.instant.adding(Double(wait)) }
-    if let failed = record.failed, failed <= now.wall {
+    if let failed = record.tries.failed, failed <= now.wall {
       let age = Double(min(now.wall - failed, 3600))
       lastFault = now.instant.adding(-age)
       let left = attempts > 0 ? Self.delay(after: attempts) - age : 0

@@ -62,6 +62,10 @@ struct Scheduler: Hashable {
     return index < line.count && line[index].key == entry.key ? index : nil
   }
 
+  var waiting: [MediaKey] { line.map(\.key) }
+
+  func isWaiting(_ key: MediaKey) -> Bool { entries[key]?.isRunning == false }
+
   /// The user takes away what has a slot.
   /// - Returns: until when nothing begins in its place.
   mutating func beginQuiet(at now: Instant) -> Instant {

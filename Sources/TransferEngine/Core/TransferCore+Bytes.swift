@@ -17,8 +17,8 @@ extension TransferCore {
         if download.fetches[index].early >= core.heldEach { core.hold(id, &download, .files) }
       } else {
         if download.fetches[index].heldSince == nil { core.noteHeld(&download.fetches[index]) }
-        if download.record.problem != nil {
-          download.record.problem = nil
+        if download.record.error != nil {
+          download.record.error = nil
           core.touch(&download)
         }
         core.take(Int64(count), of: &download.fetches[index])
@@ -189,7 +189,8 @@ extension TransferCore {
   mutating func tick() {
     for key in downloads.runningInOrder {
       change(key, isQuiet: true) { core, download in
-        let isFed = download.fetches.contains { $0.intake != nil }
+        // What is held back says nothing of its host.
+        let isFed = download.fetches.contains { $0.intake != nil && $0.holds.isEmpty }
         download.meter.look(at: core.now.instant, slow: isFed ? core.slowRate : 0)
         core.flush(&download, after: 0)
         download.told.isProgressDue = true
@@ -198,6 +199,6 @@ extension TransferCore {
       }
     }
     watchRoom()
-    yieldSlots()
+    endTrickles()
   }
 }

@@ -7,17 +7,17 @@ extension TransferCore {
     // What the user holds stays held.
     if download.demand == .paused { return endFetches(of: &download) }
     download.retry.lastFault = now.instant
-    download.record.failed = now.wall
+    download.record.tries.failed = now.wall
     if let after = fault.retryAfter { download.retry.forbiddenUntil = now.instant.adding(after) }
     // Of the same clock: it may have been set since the server said so.
-    download.record.notBefore = download.retry.forbiddenUntil.flatMap { until in
+    download.record.tries.notBefore = download.retry.forbiddenUntil.flatMap { until in
       until > now.instant ? now.wall + Int64(until.seconds(since: now.instant).rounded(.up)) : nil
     }
-    if fault.needsUser && download.record.problem != fault.message {
+    if fault.needsUser && download.record.error != fault.message {
       let request = download.record.request
       emit(.log("waiting with \(request.show) – \(request.title): \(fault.message)"))
     }
-    download.record.problem = fault.message
+    download.record.error = fault.message
     download.retry.lacksRoom = fault.isOfRoom
     download.retry.refusal = fault.readerErrno.map {
       Retry.Refusal(failure: TransferFailure($0, fault.message), at: now.instant)
@@ -48,14 +48,14 @@ extension TransferCore {
   /// Counts a doubtful failure once for each network and day.
   /// - Returns: whether the failures prove that the host itself is at fault.
   private func isCertain(of download: inout Download) -> Bool {
-    let age = now.wall - download.record.doubted
+    let age = now.wall - download.record.tries.doubted
     let isElsewhere = download.retry.doubtedNetwork != network && age >= Self.timeInNetwork
-    if download.record.doubts == 0 || isElsewhere || age >= Self.day {
-      download.record.doubts += 1
-      download.record.doubted = now.wall
+    if download.record.tries.doubts == 0 || isElsewhere || age >= Self.day {
+      download.record.tries.doubts += 1
+      download.record.tries.doubted = now.wall
       download.retry.doubtedNetwork = network
     }
-    return download.record.doubts >= Self.doubts
+    return download.record.tries.doubts >= Self.doubts
   }
 
   /// Networks or days; seconds in which a machine joins one network, step by step; seconds.
@@ -112,7 +112,7 @@ extension TransferCore {
       download.search = .done
       guard let url, url != old else {
         core.fail(&download)
-        download.record.failed = core.now.wall
+        download.record.tries.failed = core.now.wall
         download.retry.lastFault = core.now.instant
         return
       }
@@ -121,7 +121,7 @@ extension TransferCore {
       download.take(request)
       // That was said of the old one.
       download.retry.forbiddenUntil = nil
-      download.record.notBefore = nil
+      download.record.tries.notBefore = nil
       download.record.forgive()
     }
   }

@@ -312,7 +312,7 @@ extension TransferCore {
       return isTaken
     }
     guard let size = file.size else { return false }
-    let request = TransferRequest(key: file.key, url: "", title: "", show: "", fileName: "")
+    let request = TransferRequest(key: file.key)
     change(request) { _, download in
       (download.content, download.record.generation) = (.whole, file.generation)
       (download.record.total, download.record.received) = (size, size)

@@ -18,25 +18,29 @@ extension TransferCore {
     case .hello: break
     case .settings(let settings): use(settings)
     case .open(let id, let request, let intent, let generation):
-      open(HandleName(client: client, id: id), request, intent, generation)
-    case .close(let id): close(HandleName(client: client, id: id))
+      open(ClientNumber(client: client, id: id), request, intent, generation)
+    case .close(let id): close(ClientNumber(client: client, id: id))
     case .wait(let id, let open, let offset, let count):
-      wait(id, HandleName(client: client, id: open), offset, count)
+      wait(id, ClientNumber(client: client, id: open), offset, count)
     case .endWait(let id): endWait(id, client)
-    case .order(let id, let order): hear(order, OrderName(client: client, id: id))
+    case .order(let id, let order): hear(order, ClientNumber(client: client, id: id))
     case .freshAddress(let key, let url): heardAddress(key, url)
     }
   }
 
   /// An order goes to the disk before it acts. Only files go before that, because they make room for it.
-  private mutating func hear(_ order: TransferOrder, _ name: OrderName) {
+  private mutating func hear(_ order: TransferOrder, _ name: ClientNumber) {
     var order = order
-    if case .dropAtClose(let key) = order, downloads.active[key]?.isHeldOpen(at: now.instant) != true {
-      order = .drop(key)
+    if order.verb == .dropAtClose, downloads.active[order.key]?.isHeldOpen(at: now.instant) != true {
+      order = .drop(order.key)
     }
-    if case .replace(let key, let generation) = order, downloads.storedName(of: key)?.generation != generation
-    {
-      return reply(.done(id: name.id), to: name.client)
+    if order.verb == .replace, downloads.storedName(of: order.key)?.generation != order.generation {
+      // Its files may have gone just before an earlier daemon was killed.
+      guard let record = downloads.record(of: order.key), record.generation == order.generation,
+        record.state == .remote,
+        !record.request.url.isEmpty && !record.dropsAtClose
+      else { return answer(name) }
+      order = .start(record.request)
     }
     if order.takesFiles { change(order.key) { core, download in core.removeFiles(of: &download) } }
     log.append(.init(name: name, order: order, place: nextPlace(), time: now.instant))
@@ -51,7 +55,7 @@ extension TransferCore {
     }
     removeFiles(of: &download)
     // Nobody waits for the answer.
-    let name = OrderName(client: ClientID(0), id: 0)
+    let name = ClientNumber(client: ClientID(0), id: 0)
     log.append(
       .init(name: name, order: .drop(download.key), place: nextPlace(), time: now.instant))
     return true
@@ -70,7 +74,7 @@ extension TransferCore {
   }
 
   private mutating func open(
-    _ name: HandleName, _ request: TransferRequest, _ intent: OpenIntent, _ generation: UInt32?
+    _ name: ClientNumber, _ request: TransferRequest, _ intent: OpenIntent, _ generation: UInt32?
   ) {
     let isRepeated = handles[name] != nil
     close(name)
@@ -102,15 +106,15 @@ extension TransferCore {
     }
   }
 
-  private mutating func close(_ name: HandleName) {
+  private mutating func close(_ name: ClientNumber) {
     change(handles.removeValue(forKey: name)) { _, download in
       download.readers.removeAll { $0.name == name }
     }
   }
 
-  private mutating func wait(_ id: UInt64, _ name: HandleName, _ offset: Int64, _ count: Int64) {
+  private mutating func wait(_ id: UInt64, _ name: ClientNumber, _ offset: Int64, _ count: Int64) {
     guard let key = handles[name], offset >= 0, count >= 0 else {
-      return reply(.unavailable(wait: id, .notOpen), to: name.client)
+      return answer(ClientNumber(client: name.client, id: id), .notOpen)
     }
     // No file reaches further: windows behind an offset must not overflow.
     let start = min(offset, Limits.largestFile)
@@ -146,7 +150,7 @@ extension TransferCore {
   }
 
   mutating func obey(_ order: CommandLog.Order, _ download: inout Download) {
-    if case .start = order.order {
+    if order.order.verb == .start {
       // Deleted: who has it open keeps what there is, others begin anew.
       if download.openFiles?.isLinked == false { forgetBytes(of: &download) }
       // Behind a tracker both may have failed.
@@ -156,7 +160,7 @@ extension TransferCore {
     let hadSlot = download.isBackground && download.slot == .granted
     let request = download.record.request
     download.obey(order, at: now.instant)
-    if case .start = order.order, download.mustLook, download.files != nil { detach(&download) }
+    if order.order.verb == .start, download.mustLook, download.files != nil { detach(&download) }
     if order.order.takesFiles {
       // Who has opened it since the order has it come again.
       let later = download.readers.filter { $0.begun >= order.time }
@@ -172,7 +176,7 @@ extension TransferCore {
   mutating func removed(_ key: MediaKey, _ failure: TransferFailure?) {
     guard log.removed(key) else { return }
     if let failure {
-      for name in log.refuse(key) { reply(.refused(id: name.id, failure), to: name.client) }
+      for name in log.refuse(key) { answer(name, failure) }
       // What is dropped at its last close is tried again a little later.
       change(key, isQuiet: true) { core, download in
         download.awaitsReaders = core.now.instant.adding(Download.patience)

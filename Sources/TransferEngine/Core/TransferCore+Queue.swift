@@ -37,25 +37,26 @@ extension TransferCore {
     for key in downloads.active.keys.sorted() where downloads.active[key]?.isBackground == true { touch(key) }
   }
 
-  /// A slot is for downloads that make progress: one that others wait for, and that has brought next to nothing for a
-  /// while, is tried again later.
-  mutating func yieldSlots() {
-    guard scheduler.hasQueue else { return }
+  /// Ends responses that have brought next to nothing for a while, where another download waits for the slot, or a
+  /// reader for bytes: another connection may be faster.
+  mutating func endTrickles() {
     for key in downloads.runningInOrder {
-      guard let download = downloads.active[key], download.isBackground,
+      guard let download = downloads.active[key],
+        download.isBackground && scheduler.hasQueue || download.servesReaders,
         download.meter.slowSince.map({ $0.adding(Self.slowTime) <= now.instant }) ?? false
       else { continue }
       change(key, isQuiet: true) { core, download in
         core.endFetches(of: &download)
         let sender = download.source.sender ?? download.source.named
         core.handle(Fault(.passing, "\(sender) sends almost nothing"), of: &download)
+        if download.servesReaders { return }
         let later = core.now.instant.adding(2 * Self.slowTime)
         core.retry(&download, at: max(download.retry.until ?? later, later))
       }
     }
   }
 
-  /// Seconds for which a slot may bring less than `slowRate`.
+  /// Seconds for which a response may bring less than `slowRate`.
   private static let slowTime = 15.0
   /// Bytes per second: less than any audio plays. What is held back by us can't be fast.
   var slowRate: Int64 { min(1024, (settings.limitRate ?? .max) / (4 * max(settings.downloads, 1))) }
@@ -119,9 +120,9 @@ extension TransferCore {
         return
       }
       download.content = .whole
-      download.record.problem = nil
-      download.record.failed = nil
-      download.record.notBefore = nil
+      download.record.error = nil
+      download.record.tries.failed = nil
+      download.record.tries.notBefore = nil
       download.record.total = files.representation.total
       download.retry.forbiddenUntil = nil
       download.retry.succeeded()

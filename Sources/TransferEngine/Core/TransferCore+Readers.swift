@@ -19,7 +19,7 @@ extension TransferCore {
           ?? refusal(of: download, since: reader.begun)
         {
           download.readers[index].isOpening = false
-          reply(.openFailed(id: reader.name.id, failure), to: reader.name.client)
+          answer(reader.name, failure)
         }
         return
       }
@@ -35,9 +35,7 @@ extension TransferCore {
   private mutating func sendOpened(_ index: Int, _ download: inout Download) {
     download.readers[index].isOpening = false
     let reader = download.readers[index]
-    let total = download.record.total
-    reply(
-      .opened(id: reader.name.id, generation: reader.generation ?? 0, total: total), to: reader.name.client)
+    answer(reader.name, generation: reader.generation ?? 0)
   }
 
   /// Whether to wait a little for the server's word on whether what is stored is still its file: a reader that began with
@@ -67,10 +65,11 @@ extension TransferCore {
     let isStale = !reader.isCurrent(download.record.generation) || isGone
     let failure = isGone ? .gone : isStale ? .changed : self.failure(of: download)
     for wait in reader.waits {
+      let name = ClientNumber(client: reader.name.client, id: wait.id)
       if !isStale, let open = download.openFiles, open.shows(wait.range) {
-        reply(.available(wait: wait.id), to: reader.name.client)
+        answer(name)
       } else if let failure = failure ?? refusal(of: download, since: wait.begun) {
-        reply(.unavailable(wait: wait.id, failure), to: reader.name.client)
+        answer(name, failure)
       } else {
         continue
       }
@@ -83,7 +82,7 @@ extension TransferCore {
     // Forgotten.
     if download.record.request.url.isEmpty && download.content == .nothing { return .gone }
     return download.demand == .failed && download.content != .whole
-      ? .lasting(download.record.problem ?? "failed") : nil
+      ? .lasting(download.record.error ?? "failed") : nil
   }
 
   /// Why an open that was to download has nothing to wait for any more.
@@ -91,9 +90,15 @@ extension TransferCore {
     download.state == .remote ? .lasting("the download was cancelled") : nil
   }
 
-  /// Why a reader has nothing to wait for: since `begun`, or a moment before, the disk had no room; or the host could not
-  /// be reached at all, or sent no audio, and nothing of the episode is here.
+  /// Why a reader has nothing to wait for: its server has told a long Retry-After; or, since `begun` or a moment before, the
+  /// disk had no room; or the host could not be reached at all, or sent no audio, and nothing of the episode is here.
   private func refusal(of download: Download, since begun: Instant) -> TransferFailure? {
+    // Its server wants to be left alone for longer than a reader waits.
+    if download.fetches.isEmpty, download.mayFetch, let end = download.retry.forbiddenUntil,
+      end > now.instant.adding(Double(settings.readTimeout) / 1000)
+    {
+      return .lasting(download.record.error ?? "\(download.source.named) asks to be left alone")
+    }
     guard let refusal = download.retry.refusal, download.received == 0 || download.retry.lacksRoom else {
       return nil
     }

@@ -36,7 +36,7 @@ extension TransferCore {
     let evicting = space.evicting
     let id = SaveID(nextNumber())
     guard let next = log.next(id, at: now.instant, isHeld: { evicting.contains($0) }) else { return }
-    var rows: [TransferRecord] = []
+    var rows: [TransferStatus] = []
     var removed: [MediaKey] = []
     for key in next.rows {
       let orders = next.orders.filter { $0.key == key }
@@ -72,14 +72,14 @@ extension TransferCore {
       for order in batch.orders {
         // Its files have gone all the same.
         if order.order.takesFiles { change(order.key) { core, download in core.obey(order, &download) } }
-        reply(.refused(id: order.name.id, failure), to: order.name.client)
+        answer(order.name, failure)
       }
       timers.add(.save, at: log.rest(at: now.instant))
       return
     }
     for order in batch.orders {
       change(order.key) { core, download in core.obey(order, &download) }
-      reply(.done(id: order.name.id), to: order.name.client)
+      answer(order.name)
     }
     rest(batch.rows)
   }
@@ -112,7 +112,7 @@ extension TransferStatus {
   fileprivate func isSame(as other: TransferStatus?) -> Bool {
     guard var other else { return false }
     (other.received, other.rate, other.eta) = (received, rate, eta)
-    other.changed = changed
+    (other.changed, other.tries) = (changed, tries)
     return self == other
   }
 

@@ -138,9 +138,9 @@ extension TransferCore {
     for host in [download.source.named, head.host] where hosts.end(host) { reconsider() }
     if head.status == 206 && download.ranges == .overlap { download.ranges = .trusted }
     // A head is no byte: a host that sends nothing else is told of until it does.
-    if fetch.early > 0 { download.record.problem = nil }
-    download.record.notBefore = nil
-    download.record.doubts = 0
+    if fetch.early > 0 { download.record.error = nil }
+    download.record.tries.notBefore = nil
+    download.record.tries.doubts = 0
     download.retry.forbiddenUntil = nil
     download.retry.refusal = nil
     let end = min(head.status == 206 ? head.part?.upperBound ?? .max : .max, representation.total ?? .max)

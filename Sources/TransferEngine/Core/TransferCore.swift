@@ -26,7 +26,7 @@ package struct TransferCore: Hashable {
   /// Clients, and whether each can tell fresh addresses.
   var clients: [ClientID: Bool] = [:]
   /// Whose each reader, fetch and open file is.
-  var handles: [HandleName: MediaKey] = [:]
+  var handles: [ClientNumber: MediaKey] = [:]
   var fetches: [FlowID: MediaKey] = [:]
   var files: [StoreID: MediaKey] = [:]
   var scheduler = Scheduler()
@@ -52,12 +52,14 @@ package struct TransferCore: Hashable {
   }
   /// Whether what may run has to be decided anew.
   private var isQueueChanged = true
+  /// Whether a download whose turn it is has no room in the cache.
+  private var isCacheFull = false
 
   /// - Parameters:
   ///   - records: those of `rows` that are unfinished, at least.
   ///   - seed: what the core's chance comes from.
   package init(
-    records: [TransferRecord], rows: StoredRows, settings: TransferSettings,
+    records: [TransferStatus], rows: StoredRows, settings: TransferSettings,
     rest: BackgroundRest? = nil, seed: UInt64, now: Moment
   ) {
     self.now = now
@@ -112,7 +114,14 @@ package struct TransferCore: Hashable {
     fetches[fetch].flatMap { downloads.active[$0] }?.readers.contains { !$0.waits.isEmpty } ?? false
   }
 
-  package func status(of key: MediaKey) -> TransferStatus? { downloads.status(of: key) }
+  package func status(of key: MediaKey) -> TransferStatus? {
+    var status = downloads.status(of: key)
+    // What comes behind it in the queue waits for the same.
+    if isCacheFull, status?.state == .queued, status?.error == nil, scheduler.isWaiting(key) {
+      status?.error = Self.cacheIsFull
+    }
+    return status
+  }
 
   /// The keys of downloads that may differ from the store's rows.
   package var keysInMemory: Set<MediaKey> { downloads.keysInMemory }
@@ -181,7 +190,7 @@ package struct TransferCore: Hashable {
 
   mutating func change(_ request: TransferRequest, _ body: (inout TransferCore, inout Download) -> Void) {
     if !downloads.contains(request.key) {
-      put(Download(TransferRecord(request: request), isStored: false, now: now))
+      put(Download(TransferStatus(request), isStored: false, now: now))
     }
     change(request.key) { core, download in
       download.take(request)
@@ -208,9 +217,9 @@ package struct TransferCore: Hashable {
   /// The last place of the queue.
   mutating func nextPlace() -> Int64 { Int64(clamping: nextNumber()) }
 
-  /// Sends `message` after the changes that led to it.
-  mutating func reply(_ message: DaemonMessage, to client: ClientID) {
-    outbox.replies.append(.send(client, message))
+  /// Answers a client, after the changes that led to it.
+  mutating func answer(_ name: ClientNumber, _ failure: TransferFailure? = nil, generation: UInt32 = 0) {
+    outbox.replies.append(.send(name.client, .answer(name.id, failure, generation: generation)))
   }
 
   mutating func listed() { if phase == .listing { phase = .running } }
@@ -245,6 +254,10 @@ package struct TransferCore: Hashable {
       settled.formUnion(dirty)
     }
     publish(settled)
+    if isCacheFull == downloads.starving.isEmpty {
+      isCacheFull.toggle()
+      emit(.tell(scheduler.waiting))
+    }
     commit()
     outbox.effects += outbox.replies.filter {
       if case .send(let client, _) = $0 { clients[client] != nil } else { false }

@@ -49,7 +49,7 @@ package struct Fault: Hashable, Sendable {
   /// A status that is neither 200 nor 206 (RFC 9110 §15).
   init(_ head: ResponseHead) {
     let text = "\(head.status) \(Self.reason(head.status)) from \(head.host)"
-    let retryAfter = head.retryAfter.map { Double(min($0, TransferRecord.longestRetryAfter)) }
+    let retryAfter = head.retryAfter.map { Double(min($0, TransferStatus.longestRetryAfter)) }
     switch head.status {
     // 511: a hotel's network that wants a login first (RFC 6585 §6).
     case 408, 421, 425, 429, 500, 502, 503, 504, 506...599:

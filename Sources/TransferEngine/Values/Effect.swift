@@ -25,7 +25,7 @@ package enum Effect: Hashable, Sendable {
   case evict([GenerationName], count: Int64)
   case listFiles
 
-  case save(SaveID, [TransferRecord], removing: [MediaKey])
+  case save(SaveID, [TransferStatus], removing: [MediaKey])
   case saveSettings(TransferSettings)
   case send(ClientID, DaemonMessage)
   case tell([MediaKey])

@@ -19,8 +19,8 @@ package enum FlowKind {}
 package enum StoreKind {}
 package enum SaveKind {}
 
-/// An open episode of a client, by the client's own number.
-package struct HandleName: Hashable, Sendable {
+/// An open, a wait or an order of a client, by the client's own number.
+package struct ClientNumber: Hashable, Sendable {
   package var client: ClientID
   package var id: UInt64
 }

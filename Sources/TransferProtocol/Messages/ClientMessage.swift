@@ -54,74 +54,56 @@ extension ClientMessage: FramedMessage {
 }
 
 /// What a client wants done with an episode for good. The daemon remembers it before it does it.
-package enum TransferOrder: Hashable, Sendable {
-  case start(TransferRequest)
-  case pause(TransferRequest)
-  case setKept(TransferRequest, Bool)
-  /// Takes it out of the queue, where only this client's readers want it; what has come stays.
-  case leave(MediaKey)
-  /// Cancels the download and drops its bytes.
-  case drop(MediaKey)
-  /// As `drop`, once no client has it open any more. Readers that have it open go on with its download until then.
-  case dropAtClose(MediaKey)
-  /// As `drop`, and a minute later nothing is remembered of it, unless it is wanted again.
-  case forget(MediaKey)
-  /// Bytes of this generation are not what was written: drops it, and downloads the episode again.
-  case replace(MediaKey, generation: UInt32)
+package struct TransferOrder: Hashable, Sendable {
+  package enum Verb: UInt8, BinaryValue {
+    /// Queues the download, resumes a paused one, tries a failed one again at once.
+    case start = 1
+    /// Keeps the bytes. An episode that nobody wanted yet is remembered as paused.
+    case pause
+    case keep, unkeep
+    /// Takes it out of the queue, where only this client's readers want it; what has come stays.
+    case leave
+    /// Cancels the download and drops its bytes; readers keep what they have open.
+    case drop
+    /// As `drop`, once no client has it open any more. Readers that have it open go on with its download until then.
+    case dropAtClose
+    /// As `drop`; when it is confirmed, nothing on the disk tells what it was, and a minute later nothing is remembered
+    /// of it, unless it is wanted again.
+    case forget
+    /// Bytes of a generation are not what was written: drops it, and downloads the episode again.
+    case replace
+  }
+  package let verb: Verb
+  package let key: MediaKey
+  /// The episode's facts, where it may not be known yet.
+  package let request: TransferRequest?
+  /// The damaged one, of `replace`.
+  package let generation: UInt32
 
-  package var key: MediaKey {
-    switch self {
-    case .start(let request), .pause(let request), .setKept(let request, _): request.key
-    case .leave(let key), .drop(let key), .dropAtClose(let key), .forget(let key), .replace(let key, _): key
-    }
+  private init(_ verb: Verb, _ key: MediaKey, _ request: TransferRequest? = nil, generation: UInt32 = 0) {
+    (self.verb, self.key, self.request, self.generation) = (verb, key, request, generation)
   }
 
-  package var request: TransferRequest? {
-    switch self {
-    case .start(let request), .pause(let request), .setKept(let request, _): request
-    case .leave, .drop, .dropAtClose, .forget, .replace: nil
-    }
+  package static func start(_ request: TransferRequest) -> Self { Self(.start, request.key, request) }
+  package static func pause(_ request: TransferRequest) -> Self { Self(.pause, request.key, request) }
+  package static func setKept(_ request: TransferRequest, _ isKept: Bool) -> Self {
+    Self(isKept ? .keep : .unkeep, request.key, request)
+  }
+  package static func leave(_ key: MediaKey) -> Self { Self(.leave, key) }
+  package static func drop(_ key: MediaKey) -> Self { Self(.drop, key) }
+  package static func dropAtClose(_ key: MediaKey) -> Self { Self(.dropAtClose, key) }
+  package static func forget(_ key: MediaKey) -> Self { Self(.forget, key) }
+  package static func replace(_ key: MediaKey, generation: UInt32) -> Self {
+    Self(.replace, key, generation: generation)
   }
 
-  /// Whether it acts only once nobody has the episode open.
-  package var waitsForClose: Bool { if case .dropAtClose = self { true } else { false } }
-
-  package var takesFiles: Bool {
-    switch self {
-    case .drop, .forget, .replace: true
-    case .start, .pause, .setKept, .leave, .dropAtClose: false
-    }
-  }
+  package var takesFiles: Bool { [.drop, .forget, .replace].contains(verb) }
 }
 
 extension TransferOrder: BinaryValue {
-  private enum Kind: UInt8, BinaryValue {
-    case start = 1, pause, setKept, leave, drop, dropAtClose, forget, replace
-  }
-
-  package func encode(into bytes: inout [UInt8]) {
-    switch self {
-    case .start(let request): bytes.put(Kind.start, request)
-    case .pause(let request): bytes.put(Kind.pause, request)
-    case .setKept(let request, let isKept): bytes.put(Kind.setKept, request, isKept)
-    case .leave(let key): bytes.put(Kind.leave, key)
-    case .drop(let key): bytes.put(Kind.drop, key)
-    case .dropAtClose(let key): bytes.put(Kind.dropAtClose, key)
-    case .forget(let key): bytes.put(Kind.forget, key)
-    case .replace(let key, let generation): bytes.put(Kind.replace, key, generation)
-    }
-  }
+  package func encode(into bytes: inout [UInt8]) { bytes.put(verb, key, request, generation) }
 
   package init(from reader: inout BinaryReader) throws(BinaryError) {
-    switch try Kind(from: &reader) {
-    case .start: self = try reader.make(Self.start)
-    case .pause: self = try reader.make(Self.pause)
-    case .setKept: self = try reader.make(Self.setKept)
-    case .leave: self = try reader.make(Self.leave)
-    case .drop: self = try reader.make(Self.drop)
-    case .dropAtClose: self = try reader.make(Self.dropAtClose)
-    case .forget: self = try reader.make(Self.forget)
-    case .replace: self = try reader.make(Self.replace)
-    }
+    self = try reader.make(Self.init(_:_:_:generation:))
   }
 }

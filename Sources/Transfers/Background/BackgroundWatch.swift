@@ -107,7 +107,8 @@ package final class BackgroundWatch {
     } else if power == nil, let watch = try? PowerWatch() {
       power = watch
       loop.watch(watch.descriptor, .readable) { [weak self] _ in
-        if watch.hasChanged() { self?.decide() }
+        watch.drain()
+        self?.decide()
       }
     }
   }

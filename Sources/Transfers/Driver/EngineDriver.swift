@@ -294,7 +294,7 @@ extension Moment {
 
 extension TransferStore {
   /// Saves, and says why that could not be done.
-  fileprivate func failure(saving records: [TransferRecord], removing keys: [MediaKey]) -> TransferFailure? {
+  fileprivate func failure(saving records: [TransferStatus], removing keys: [MediaKey]) -> TransferFailure? {
     do {
       try save(records, removing: keys)
       return nil

@@ -13,5 +13,7 @@ int test_open_by_handle(const char *mount, int type, const unsigned char *bytes,
 /// Has the ext4 or XFS of `path` fail all that comes, as after a loss of power: what is not on its disk, in files or log,
 /// is lost at the next mount.
 int test_shut_down(const char *path);
+/// wcwidth(3) in C.UTF-8: the columns of a character, -1 for one that is not printed.
+int test_columns(unsigned character);
 
 #endif

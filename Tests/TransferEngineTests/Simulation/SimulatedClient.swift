@@ -19,14 +19,12 @@ struct SimulatedClient {
     let since: Int64
   }
   struct Order {
-    let message: ClientMessage
-    let key: MediaKey
+    let order: TransferOrder
     let since: Int64
     /// Whether something else has been wanted of the episode since.
     var isOutdated = false
 
-    /// Whether the daemon must know the client's readers first.
-    var waitsForClose: Bool { if case .order(_, .dropAtClose) = message { true } else { false } }
+    var key: MediaKey { order.key }
   }
   let number: Int
   var connection: ClientID?
@@ -68,15 +66,20 @@ extension Simulation {
     tell(.joined(id, observes: true, answersAddresses: index == 0))
     if index == 0 { tell(.said(id, .settings(settings))) }
     let client = clients[index]
-    let orders = client.orders.sorted { $0.key < $1.key }.map(\.value)
-    for order in orders where !order.waitsForClose { tell(.said(id, order.message)) }
+    let orders = client.orders.sorted { $0.key < $1.key }.map { ($0.key, $0.value.order) }
+    for (number, order) in orders where order.verb != .dropAtClose {
+      tell(.said(id, .order(id: number, order)))
+    }
     for (number, handle) in client.handles.sorted(by: { $0.key < $1.key }) { sayOpen(number, handle, id) }
     for (number, wait) in client.waits.sorted(by: { $0.key < $1.key }) {
       tell(
         .said(
           id, .wait(id: number, open: wait.handle, offset: wait.range.lowerBound, count: wait.range.length)))
     }
-    for order in orders where order.waitsForClose { tell(.said(id, order.message)) }
+    // The daemon must know the client's readers first.
+    for (number, order) in orders where order.verb == .dropAtClose {
+      tell(.said(id, .order(id: number, order)))
+    }
   }
 
   private func sayOpen(_ number: UInt64, _ handle: SimulatedClient.Handle, _ id: ClientID) {
@@ -98,23 +101,27 @@ extension Simulation {
   }
 
   func order(_ index: Int, _ episode: Int, _ promise: Promise) {
-    let number = clients[index].next()
     let key = episodes[episode].key
-    let message: ClientMessage =
+    let order: TransferOrder =
       switch promise {
-      case .wanted: .order(id: number, .start(request(episode)))
-      case .paused: .order(id: number, .pause(request(episode)))
-      case .dropped: .order(id: number, .drop(key))
-      case .goes: .order(id: number, .dropAtClose(key))
-      case .forgotten: .order(id: number, .forget(key))
-      case .left: .order(id: number, .leave(key))
+      case .wanted: .start(request(episode))
+      case .paused: .pause(request(episode))
+      case .dropped: .drop(key)
+      case .goes: .dropAtClose(key)
+      case .forgotten: .forget(key)
+      case .left: .leave(key)
       }
     note("client \(index): \(promise) \(episode)")
     forgetPromises(of: key)
     if promise == .left { count("orders to leave") }
     if promise == .forgotten { kept.remove(key) }
-    clients[index].orders[number] = SimulatedClient.Order(message: message, key: key, since: time)
-    say(index, message)
+    say(index, order)
+  }
+
+  func say(_ index: Int, _ order: TransferOrder) {
+    let number = clients[index].next()
+    clients[index].orders[number] = SimulatedClient.Order(order: order, since: time)
+    say(index, .order(id: number, order))
   }
 
   /// Something else is wanted of an episode from now on.
@@ -128,14 +135,11 @@ extension Simulation {
   }
 
   func keep(_ index: Int, _ episode: Int, _ isKept: Bool) {
-    let number = clients[index].next()
-    let message = ClientMessage.order(id: number, .setKept(request(episode), isKept))
     let key = episodes[episode].key
     kept.remove(key)
     if [.forgotten, .goes].contains(promises[key]) { promises[key] = nil }
     note("client \(index): keep \(episode) \(isKept)")
-    clients[index].orders[number] = SimulatedClient.Order(message: message, key: key, since: time)
-    say(index, message)
+    say(index, .setKept(request(episode), isKept))
   }
 
   func open(_ index: Int, _ episode: Int, _ intent: OpenIntent) {
@@ -189,7 +193,7 @@ extension Simulation {
       }
       for (_, order) in clients[index].orders
       where order.since < time - 30_000_000_000 && !disk.refusesRows && clients[index].connection != nil {
-        fail("nobody has confirmed \(order.message) in 30 s")
+        fail("nobody has confirmed \(order.order) in 30 s")
       }
     }
   }
@@ -197,34 +201,8 @@ extension Simulation {
   func hear(_ message: DaemonMessage, _ id: ClientID) {
     guard let index = clients.firstIndex(where: { $0.connection == id }) else { return }
     switch message {
-    case .opened(let number, let generation, _):
-      guard let handle = clients[index].handles[number] else { return }
-      if generation > 0, disk.file(handle.key, generation) == nil, handle.retries < 3 {
-        // Deleted before it could be opened.
-        count("opens of what was deleted")
-        clients[index].handles[number]?.retries += 1
-        return sayOpen(number, handle, id)
-      }
-      if let old = handle.generation, generation != old, generation != 0 {
-        fail("a handle changed its generation from \(old) to \(generation)")
-      }
-      clients[index].handles[number]?.isOpening = false
-      if generation > 0 { clients[index].handles[number]?.generation = generation }
-      count("opens")
-    case .openFailed(let number, _):
-      close(index, number)
-      count("opens that failed")
-    case .available(let number):
-      guard let wait = clients[index].waits.removeValue(forKey: number) else { return }
-      checkAvailable(wait, clients[index].handles[wait.handle])
-      count("reads")
-    case .unavailable(let number, _):
-      clients[index].waits[number] = nil
-      count("reads that failed")
-    case .done(let number): confirmed(index, number)
-    case .refused(let number, _):
-      clients[index].orders[number] = nil
-      count("orders refused")
+    case .answer(let number, let failure, let generation):
+      answered(index, number, failure, generation, id)
     case .needAddress(let key, let url):
       let isFound = random.chance(1, 2)
       if isFound {
@@ -236,15 +214,42 @@ extension Simulation {
     }
   }
 
-  private func confirmed(_ index: Int, _ number: UInt64) {
-    guard let order = clients[index].orders.removeValue(forKey: number) else { return }
+  private func answered(
+    _ index: Int, _ number: UInt64, _ failure: TransferFailure?, _ generation: UInt32, _ id: ClientID
+  ) {
+    if let order = clients[index].orders.removeValue(forKey: number) {
+      return failure == nil ? confirmed(order) : count("orders refused")
+    }
+    if let wait = clients[index].waits.removeValue(forKey: number) {
+      if failure == nil { checkAvailable(wait, clients[index].handles[wait.handle]) }
+      return count(failure == nil ? "reads" : "reads that failed")
+    }
+    guard let handle = clients[index].handles[number] else { return }
+    if failure != nil {
+      close(index, number)
+      return count("opens that failed")
+    }
+    if generation > 0, disk.file(handle.key, generation) == nil, handle.retries < 3 {
+      // Deleted before it could be opened.
+      count("opens of what was deleted")
+      clients[index].handles[number]?.retries += 1
+      return sayOpen(number, handle, id)
+    }
+    if let old = handle.generation, generation != old, generation != 0 {
+      fail("a handle changed its generation from \(old) to \(generation)")
+    }
+    clients[index].handles[number]?.isOpening = false
+    if generation > 0 { clients[index].handles[number]?.generation = generation }
+    count("opens")
+  }
+
+  private func confirmed(_ order: SimulatedClient.Order) {
     count("orders")
     // Others that are under way may change it again.
     let isAlone = !clients.contains { client in client.orders.values.contains { $0.key == order.key } }
     let hasReaders = clients.contains { client in client.handles.values.contains { $0.key == order.key } }
     guard isAlone && !order.isOutdated else { return }
-    guard case .order(_, let what) = order.message else { return }
-    switch what {
+    switch order.order.verb {
     case .start:
       // Who only fetches what is read has what failed tried again, not all of it.
       let isFetched = clients.contains { client in
@@ -256,8 +261,8 @@ extension Simulation {
     case .drop: if !hasReaders { promises[order.key] = .dropped }
     case .dropAtClose: promises[order.key] = .goes
     case .forget: if !hasReaders { promises[order.key] = .forgotten }
-    case .setKept(_, let isKept): if isKept { kept.insert(order.key) }
-    case .leave, .replace: break
+    case .keep: kept.insert(order.key)
+    case .unkeep, .leave, .replace: break
     }
   }
 

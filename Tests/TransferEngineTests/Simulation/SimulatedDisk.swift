@@ -17,12 +17,12 @@ struct SimulatedDisk {
   private let engineStore = TestStore()
   private var storeLog: [(time: Int64, rows: Remembered)] = []
   struct Remembered {
-    var rows: [MediaKey: TransferRecord] = [:]
+    var rows: [MediaKey: TransferStatus] = [:]
     var settings: TransferSettings?
   }
-  var rows: [MediaKey: TransferRecord] { store.rows }
+  var rows: [MediaKey: TransferStatus] { store.rows }
   var rowsForEngine: StoredRows { engineStore.stored }
-  var unfinished: [TransferRecord] { engineStore.unfinished }
+  var unfinished: [TransferStatus] { engineStore.unfinished }
   var settings: TransferSettings? { store.settings }
   /// Names that were taken away a moment ago: a power loss may bring them back.
   private var dead: [(time: Int64, name: Name, file: SimulatedFile)] = []
@@ -331,7 +331,7 @@ extension Simulation {
     return .evicted(gone)
   }
 
-  func save(_ id: SaveID, _ records: [TransferRecord], _ removed: [MediaKey]) {
+  func save(_ id: SaveID, _ records: [TransferStatus], _ removed: [MediaKey]) {
     job("store", 0.005) { [self] in
       if disk.refusesRows {
         count("rows refused")

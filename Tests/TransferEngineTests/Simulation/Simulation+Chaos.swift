@@ -151,10 +151,7 @@ extension Simulation {
     guard let status = engine.status(of: episodes[episode].key), status.state == .cached else { return }
     note("bytes of \(episode) are damaged")
     count("damaged files")
-    let number = clients[client].next()
-    let message = ClientMessage.order(id: number, .replace(status.key, generation: status.generation))
-    clients[client].orders[number] = SimulatedClient.Order(message: message, key: status.key, since: time)
-    say(client, message)
+    say(client, .replace(status.key, generation: status.generation))
   }
 
   private func deleteCache() {

@@ -324,10 +324,10 @@ final class Simulation {
     for key in loss.bytesOfLies.keys where disk.rows[key]?.state == .cached { promises[key] = nil }
     // So does a damaged file that went just before the order to replace it was on the disk.
     for order in clients.flatMap(\.orders.values) {
-      if case .order(_, .replace(let key, _)) = order.message, disk.rows[key]?.state == .cached,
-        !disk.files.keys.contains(where: { $0.key == key })
+      if order.order.verb == .replace, disk.rows[order.key]?.state == .cached,
+        !disk.files.keys.contains(where: { $0.key == order.key })
       {
-        promises[key] = nil
+        promises[order.key] = nil
       }
     }
     checkLoss(besides: deleted, wasSound: wasSound, bytesOfLies: loss.bytesOfLies)

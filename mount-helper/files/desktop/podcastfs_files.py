@@ -171,19 +171,11 @@ def moving(folder):
 
 
 def show(label, path):
-    """Opens a text with all attributes of an episode or podcast, in the desktop's program for texts."""
-    names = sorted(name for name in os.listxattr(path) if name.startswith(PREFIX))
-    lines = [f'{name[len(PREFIX):]}: {attribute(path, name[len(PREFIX):])}' for name in names]
+    """Opens what is known of an episode or podcast, in the desktop's program for texts."""
     try:
-        notes = os.getxattr(path, 'user.xdg.comment').decode('utf-8', 'replace')
-    except OSError:
-        notes = ''
-    folder = os.path.join(GLib.get_user_runtime_dir(), 'podcastfs')
-    os.makedirs(folder, mode=0o700, exist_ok=True)
-    page = os.path.join(folder, 'information.txt')
-    with open(page, 'w', encoding='utf-8') as file:
-        file.write('\n'.join([os.path.basename(path), '', *lines, '', notes, '']))
-    Gio.AppInfo.launch_default_for_uri(GLib.filename_to_uri(page, None), None)
+        Gio.Subprocess.new(['podcastfs', 'info', '--window', '--notify', '--', path], Gio.SubprocessFlags.NONE)
+    except GLib.Error as error:
+        report(label, path, error.message)
 
 
 def actions(paths):

@@ -1,0 +1,33 @@
+/// `podcastfs mark`.
+enum MarkCommand: Command {
+  static let name = "mark"
+  static let summary = "mark episodes as played or kept"
+  static let usage = """
+    podcastfs mark played|unplayed|kept|unkept PATH…
+
+    Marks episodes as played or unplayed. The cache never evicts a kept episode; unkept removes that mark. PATH is an episode,
+    or a folder or the name of a subscription: all episodes directly in it.
+    """
+
+  private static let marks: [String: (attribute: String, value: String)] = [
+    "played": ("played", "1"), "unplayed": ("played", "0"), "kept": ("keep", "1"), "unkept": ("keep", "0"),
+  ]
+
+  static func run(_ arguments: ArgumentList) throws -> Int32 {
+    var arguments = arguments
+    let words = try arguments.paths()
+    guard words.count > 1, let mark = marks[words[0]] else {
+      throw UsageError("mark takes played, unplayed, kept or unkept, and paths")
+    }
+    let operands = MountedEpisode.all(atEach: Array(words.dropFirst()))
+    for (_, failure) in operands.failures { StandardStreams.complain("\(failure)") }
+    var isWhole = operands.failures.isEmpty
+    for episode in operands.episodes {
+      do { try episode.set(mark.attribute, to: mark.value) } catch {
+        StandardStreams.complain("\(error)")
+        isWhole = false
+      }
+    }
+    return isWhole ? 0 : 1
+  }
+}
