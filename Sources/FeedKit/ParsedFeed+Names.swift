@@ -1,5 +1,5 @@
 package import Identity
-package import PodcastModel
+internal import PodcastModel
 
 extension ParsedEpisode {
   /// The feed's date, where it has one that is not in the future. An item without one counts as published when it is
