@@ -85,5 +85,12 @@ package struct ArgumentList {
     return rest
   }
 
+  /// - Parameter usage: what the command takes, where the operands are more or fewer.
+  package func operands(_ count: some RangeExpression<Int>, _ usage: String) throws -> [String] {
+    let operands = try operands()
+    guard count.contains(operands.count) else { throw UsageError(usage) }
+    return operands
+  }
+
   private var optionWords: ArraySlice<String> { words[..<(words.firstIndex(of: "--") ?? words.endIndex)] }
 }

@@ -9,10 +9,16 @@ package protocol Command {
   static var worksOnMounts: Bool { get }
   /// - Returns: the exit status, where it is not an error's.
   /// - Throws: `UsageError` (exit status 64) or any other error (exit status 1, one line on standard error).
-  static func run(_ arguments: ArgumentList) throws -> Int32
+  static func run(_ arguments: inout ArgumentList) throws -> Int32
 }
 
 extension Command {
+  /// As `podcastfs NAME WORDS…`.
+  static func run(_ words: [String]) throws -> Int32 {
+    var arguments = ArgumentList(words)
+    return try run(&arguments)
+  }
+
   package static var worksOnMounts: Bool { true }
 }
 

@@ -113,7 +113,7 @@ package enum CommandLineTool {
     if first == DumpWorker.argument { return DumpWorker.run() }
     if first == FeedWorker.probeArgument { return FeedWorker.probe() }
     if ["--help", "-h"].contains(first) {
-      return try HelpCommand.run(ArgumentList(arguments.dropFirst().filter { !$0.hasPrefix("-") }))
+      return try HelpCommand.run(arguments.dropFirst().filter { !$0.hasPrefix("-") })
     }
     if ["--version", "-V", "version"].contains(first) {
       StandardStreams.print("podcastfs \(podcastfsVersion)")
@@ -124,7 +124,7 @@ package enum CommandLineTool {
     }
     // What everybody tries: podcastfs COMMAND --help.
     if !arguments.dropFirst().prefix(while: { $0 != "--" }).allSatisfy({ $0 != "--help" && $0 != "-h" }) {
-      return try HelpCommand.run(ArgumentList([first]))
+      return try HelpCommand.run([first])
     }
     let flags = CommandForm(command).flags + ["--quiet", "--notify", "--help"]
     var rest = ArgumentList(Array(arguments.dropFirst()), flags: flags)
@@ -134,7 +134,7 @@ package enum CommandLineTool {
       DemoPlaces.enterIfMeant(by: rest.words)
       if let places = try? Places() { TransferClient.resumeUnfinished(places) }
     }
-    do { return try command.run(rest) } catch var error as UsageError {
+    do { return try command.run(&rest) } catch var error as UsageError {
       error.topic = error.topic ?? command.name
       throw error
     }

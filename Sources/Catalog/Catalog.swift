@@ -60,7 +60,7 @@ package final class Catalog: Sendable {
     apple = AppleSearch(settings: settings)
     directory = PodcastDirectory(place: DirectoryPlace(settings, places))
     transcripts = LazyTranscriptIndex(data: places.data, copies: Self.sidecarCopies(in: places))
-    queue = WorkQueue(name: "catalog")
+    queue = WorkQueue(name: "catalog", isPermanent: true)
     do throws(CatalogError) {
       store = try CatalogStore(path: "\(places.data)/catalog.sqlite", queue: queue, clock: clock)
     } catch {

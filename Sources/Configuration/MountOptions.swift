@@ -48,13 +48,13 @@ package struct MountOptions: Hashable, Sendable {
 
   /// Those that podcastfs sees to itself.
   package static let options: [Option<MountOptions>] = [
-    .init("uid", "USER", "who mounts", "the owner that files show, who may change things") {
+    .init("uid", "USER", "who mounts", "the owner of all files, who may change things") {
       guard let user = UInt32($2) ?? Account($2)?.user else {
         throw SettingValue.bad($1, $2, "a user's name or number")
       }
       $0.shownUser = user
     },
-    .init("gid", "GROUP", "who mounts", "the group that files show") {
+    .init("gid", "GROUP", "who mounts", "the group of all files") {
       guard let group = Account.group($2) else {
         throw SettingValue.bad($1, $2, "a group's name or number")
       }

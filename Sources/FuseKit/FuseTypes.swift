@@ -1,7 +1,44 @@
+internal import CFuse3
+internal import Glibc
+internal import PosixKit
+
+/// A request of the kernel: what it is about, and who asks.
+package struct FuseCall: Sendable {
+  /// For a request about a name in a folder, the folder.
+  package let node: UInt64
+  package let name: String
+  /// Our number of what is open; 0 for other requests.
+  package let handle: UInt64
+  package let caller: FuseCaller
+}
+
+/// Who asks: the kernel's words.
+package struct FuseCaller: Sendable {
+  package var user: UInt32 = 0
+  package var group: UInt32 = 0
+  /// A thread's number, not a process's; 0 for the kernel itself or another pid namespace.
+  package var thread: Int32 = 0
+  /// The kernel's number of the request.
+  package var request: UInt64 = 0
+  /// Whether a process that served before had the request already, and may have done what it asks for.
+  package var isRepeated = false
+
+  package init(user: UInt32, group: UInt32, thread: Int32, request: UInt64) {
+    (self.user, self.group, self.thread, self.request) = (user, group, thread, request)
+  }
+
+  init(_ request: fuse_req_t) {
+    guard let context = fuse_req_ctx(request)?.pointee else { return }
+    (user, group, thread) = (context.uid, context.gid, context.pid)
+    let number = KernelRequest.current
+    self.request = number & ~KernelRequest.repeatedBit
+    isRepeated = number & KernelRequest.repeatedBit != 0
+  }
+}
+
 /// Attributes of a node, as stat(2) shows them.
 package struct FuseAttributes: Sendable {
-  package enum Kind: Sendable { case file, directory }
-  package var kind: Kind
+  package var isDirectory: Bool
   /// st_ino.
   package var inode: UInt64
   /// Permission bits, without the type.
@@ -15,14 +52,27 @@ package struct FuseAttributes: Sendable {
   package var blocks: Int64 = 0
   /// Seconds since 1970, and nanoseconds on top of them.
   package var modified: (seconds: Int64, nanoseconds: Int32) = (0, 0)
-  package var changed: (seconds: Int64, nanoseconds: Int32) = (0, 0)
 
-  package init(kind: Kind, inode: UInt64, permissions: UInt32, owner: UInt32, group: UInt32) {
-    self.kind = kind
-    self.inode = inode
-    self.permissions = permissions
-    self.owner = owner
-    self.group = group
+  package init(isDirectory: Bool, inode: UInt64, permissions: UInt32, owner: UInt32, group: UInt32) {
+    (self.isDirectory, self.inode, self.permissions) = (isDirectory, inode, permissions)
+    (self.owner, self.group) = (owner, group)
+  }
+
+  var status: stat {
+    var result = stat()
+    result.st_ino = ino_t(inode)
+    result.st_mode = (isDirectory ? S_IFDIR : S_IFREG) | permissions
+    result.st_nlink = nlink_t(links)
+    result.st_uid = owner
+    result.st_gid = group
+    result.st_size = off_t(size)
+    result.st_blocks = blkcnt_t(blocks)
+    // What tools read at once; the kernel shows it as st_blksize.
+    result.st_blksize = 131_072
+    result.st_mtim = timespec(tv_sec: time_t(modified.seconds), tv_nsec: Int(modified.nanoseconds))
+    result.st_atim = result.st_mtim
+    result.st_ctim = result.st_mtim
+    return result
   }
 }
 
@@ -31,30 +81,25 @@ package struct FuseEntry: Sendable {
   /// What the kernel keys its caches by.
   package var node: UInt64
   /// Another one is another file under the same number.
-  package var generation: UInt64 = 0
+  package var generation: UInt64
   package var attributes: FuseAttributes
   /// How long the kernel may answer from its caches, in seconds.
-  package var attributeTimeout: Double
-  package var entryTimeout: Double
+  package var timeout: Double
 
-  package init(node: UInt64, attributes: FuseAttributes, attributeTimeout: Double, entryTimeout: Double) {
-    self.node = node
-    self.attributes = attributes
-    self.attributeTimeout = attributeTimeout
-    self.entryTimeout = entryTimeout
+  package init(node: UInt64, generation: UInt64 = 0, _ attributes: FuseAttributes, timeout: Double) {
+    (self.node, self.generation) = (node, generation)
+    (self.attributes, self.timeout) = (attributes, timeout)
   }
-}
 
-/// Who asks: the kernel's words.
-package struct FuseCaller: Sendable {
-  package var user: UInt32
-  package var group: UInt32
-  /// A thread's number, not a process's; 0 for the kernel itself or another pid namespace.
-  package var thread: Int32
-  /// The kernel's number of the request.
-  package var request: UInt64 = 0
-  /// Whether a process that served before had the request already, and may have done what it asks for.
-  package var isRepeated = false
+  var parameters: fuse_entry_param {
+    var result = fuse_entry_param()
+    result.ino = node
+    result.generation = generation
+    result.attr = attributes.status
+    result.attr_timeout = timeout
+    result.entry_timeout = timeout
+    return result
+  }
 }
 
 /// How an open file is to be treated by the kernel.
@@ -72,7 +117,18 @@ package struct FuseOpenOptions: Sendable {
   /// Don't send a flush at close(2).
   package var skipsFlush = false
 
-  package init(handle: UInt64) { self.handle = handle }
+  package init(handle: UInt64, isDirect: Bool = false) { (self.handle, self.isDirect) = (handle, isDirect) }
+
+  var info: fuse_file_info {
+    var result = fuse_file_info()
+    result.fh = handle
+    result.direct_io = isDirect ? 1 : 0
+    result.keep_cache = keepsCache ? 1 : 0
+    result.nonseekable = isStream ? 1 : 0
+    result.cache_readdir = cachesListing ? 1 : 0
+    result.noflush = skipsFlush ? 1 : 0
+    return result
+  }
 }
 
 /// What setattr(2)-like calls want changed.
@@ -83,7 +139,6 @@ package struct FuseChanges: OptionSet, Sendable {
   package static let owner = FuseChanges(rawValue: 1 << 1)
   package static let group = FuseChanges(rawValue: 1 << 2)
   package static let size = FuseChanges(rawValue: 1 << 3)
-  package static let times: FuseChanges = FuseChanges(rawValue: 1 << 4 | 1 << 5 | 1 << 7 | 1 << 8 | 1 << 10)
 }
 
 /// How a file is read.
@@ -96,4 +151,30 @@ package struct FuseReadOptions: Sendable {
   /// The kernel names the lock's owner in the first case only (FUSE_READ_LOCKOWNER), as one of 2^64 numbers that is
   /// never 0 but by chance.
   package let isCall: Bool
+
+  init(_ info: fuse_file_info?) {
+    isNonblocking = (info?.flags ?? 0) & O_NONBLOCK != 0
+    isCall = (info?.lock_owner ?? 0) != 0
+  }
+}
+
+/// A program that waits in poll(2). It is woken at most once, and released with the last reference.
+///
+/// libfuse takes a notification from any thread. The handle never changes, the flag under the lock lets one caller use
+/// it, and it is destroyed with the last reference: that makes it Sendable.
+package final class FusePollWaiter: @unchecked Sendable {
+  private let handle: OpaquePointer
+  private let isDone = Monitor(false)
+
+  init(_ handle: OpaquePointer) { self.handle = handle }
+
+  deinit { fuse_pollhandle_destroy(handle) }
+
+  package func notify() {
+    let isFirst = isDone.withLock { isDone in
+      defer { isDone = true }
+      return !isDone
+    }
+    if isFirst { fuse_lowlevel_notify_poll(handle) }
+  }
 }

@@ -2,6 +2,7 @@ internal import Catalog
 internal import Configuration
 internal import Glibc
 internal import PodcastModel
+internal import PodcastTree
 internal import PosixKit
 internal import TransferClient
 internal import TransferProtocol
@@ -12,8 +13,9 @@ final class CompletionNotice: Sendable {
   private let settings: Settings
   private let mountPoint: String
   /// Of marks that say which completions have been taken, by whichever mount was first.
-  private let marks: String
-  private let catalogue: String
+  private var marks: String { places.runtime + "/completed" }
+  private var catalogue: String { places.data + "/catalog.sqlite" }
+  private let places: Places
   private let log: LogFile
   private let claims = WorkQueue(name: "completion")
   private let notifications: Notifications
@@ -26,12 +28,8 @@ final class CompletionNotice: Sendable {
     settings: Settings, mountPoint: String, places: Places, log: LogFile,
     rule: @escaping @Sendable (_ podcast: Int64) -> Bool?
   ) {
-    self.rule = rule
-    self.settings = settings
-    self.mountPoint = mountPoint
-    marks = places.runtime + "/completed"
-    catalogue = places.data + "/catalog.sqlite"
-    self.log = log
+    (self.rule, self.settings, self.mountPoint) = (rule, settings, mountPoint)
+    (self.places, self.log) = (places, log)
     notifications = Notifications(
       mountPoint: mountPoint, lockFile: places.runtime + "/notifications.lock", log: log)
   }
@@ -52,24 +50,10 @@ final class CompletionNotice: Sendable {
         notifications.add(
           .init(
             title: entry.episode.title, show: self.folder(of: entry.podcast),
-            path: "\(folder)/\(entry.episode.fileName)", cover: cover(in: folder)))
+            path: "\(folder)/\(entry.episode.fileName)",
+            cover: SidecarCopies.cover(of: entry.podcast, in: places).map { "\(folder)/\($0)" }))
       }
     }
-  }
-
-  /// The podcast's picture, where it is cached: nothing is fetched for it.
-  ///
-  /// The mount that is asked is this program's own. Where it does not answer soon there is none.
-  private func cover(in folder: String) -> String? {
-    let found = Monitor<String??>(nil)
-    _ = PosixThread.attempt("cover", stackSize: 64 * 1024) {
-      // The next process may have to answer.
-      PosixThread.leaveDescriptors()
-      let covers = ["jpg", "png", "webp"].map { "\(folder)/cover.\($0)" }
-      let cover = covers.first { access($0, R_OK) == 0 }
-      found.withLockNotifying { $0 = .some(cover) }
-    }
-    return found.wait(until: .after(2)) { $0 } ?? nil
   }
 
   /// Watches downloads that run or fail from now on.

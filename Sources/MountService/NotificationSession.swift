@@ -4,14 +4,11 @@ internal import PosixKit
 internal import TransferProtocol
 internal import WebValues
 
-/// The notifications that are shown, on the session's bus. It belongs to its loop's thread, which makes it Sendable, and
-/// ends with the last notification that has buttons.
+/// The notifications that are shown, on the session's bus. It belongs to its loop's thread, which makes it Sendable.
 final class NotificationSession: @unchecked Sendable {
   let loop: EventLoop
   private let folder: String
   private let log: LogFile
-  private let retire: (NotificationSession) -> Void
-  private(set) var isOver = false
   private var bus: Bus?
   /// Downloads that have ended and are not shown yet; since when.
   private var events: [Notifications.Event] = []
@@ -22,8 +19,6 @@ final class NotificationSession: @unchecked Sendable {
   private var progressTimer: EventLoop.Timer?
   /// Notifications with buttons, by their numbers.
   private var shown: [UInt32: NotificationContent] = [:]
-  /// Calls that have no answer yet.
-  private var asked = 0
 
   private enum Progress: Equatable {
     case none
@@ -36,13 +31,9 @@ final class NotificationSession: @unchecked Sendable {
   /// runs before its progress is shown, and between two steps of it.
   private static let (quiet, longest, patience, step) = (2.0, 15.0, 5.0, 2.0)
 
-  /// - Parameters:
-  ///   - folder: the folder that "Show" opens for a failure.
-  ///   - retire: called when nothing is shown any more: nothing is done after that.
-  init(
-    _ loop: EventLoop, folder: String, log: LogFile, retire: @escaping (NotificationSession) -> Void
-  ) {
-    (self.loop, self.folder, self.log, self.retire) = (loop, folder, log, retire)
+  /// - Parameter folder: the folder that "Show" opens for a failure.
+  init(_ loop: EventLoop, folder: String, log: LogFile) {
+    (self.loop, self.folder, self.log) = (loop, folder, log)
   }
 
   // MARK: What happens
@@ -87,7 +78,6 @@ final class NotificationSession: @unchecked Sendable {
       gather()
     } else {
       batch = [:]
-      endIfDone()
     }
   }
 
@@ -137,7 +127,6 @@ final class NotificationSession: @unchecked Sendable {
       notify(content, replacing: place) { [self] in shown[$0] = content }
     }
     if !isRunning { closeProgress() }
-    endIfDone()
   }
 
   private func notify(
@@ -152,47 +141,44 @@ final class NotificationSession: @unchecked Sendable {
 
   private func call(_ member: String, _ arguments: [BusValue], answered: @escaping ([BusValue]) -> Void) {
     guard let bus = connected() else { return }
-    asked += 1
     let service = NotificationContent.service
     bus.call(service, NotificationContent.path, service, member, arguments) { [self] answer in
-      asked -= 1
       switch answer {
       case .success(let values): answered(values)
       case .failure(let error): log.write("cannot show a notification: \(error)")
       }
-      endIfDone()
     }
   }
 
   private func connected() -> Bus? {
     if let bus { return bus }
     do {
-      let bus = try Bus(.session, loop: loop) { [self] in end() }
+      let bus = try Bus(.session, loop: loop) { [self] in
+        self.bus = nil
+        forget()
+      }
       let service = NotificationContent.service
       bus.match("type='signal',interface='\(service)',member='ActionInvoked'") { [self] in act(on: $0) }
       bus.match("type='signal',interface='\(service)',member='NotificationClosed'") { [self] in closed($0) }
       // Its notifications have gone with it.
       bus.match("type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(service)'") {
-        [self] _ in
-        shown = [:]
-        progress = .none
-        endIfDone()
+        [self] _ in forget()
       }
       self.bus = bus
       return bus
     } catch {
       log.write("cannot show a notification: \(error)")
-      loop.soon { [self] in end() }
       return nil
     }
   }
+
+  private func forget() { (shown, progress) = ([:], .none) }
 
   private func closed(_ signal: Bus.Signal) {
     guard let id = signal.values.first?.integer.map({ UInt32(truncatingIfNeeded: $0) }) else { return }
     shown[id] = nil
     // 2: by the user.
     if case .shown(id, _) = progress { progress = signal.values.last?.integer == 2 ? .dismissed : .none }
-    endIfDone()
   }
 
   private func act(on signal: Bus.Signal) {
@@ -203,15 +189,12 @@ final class NotificationSession: @unchecked Sendable {
     guard let path = content.shown, let bus else { return }
     if path == folder { return open(path) }
     let address = "file://" + PercentEncoding.path(path)
-    asked += 1
     bus.call(
       "org.freedesktop.FileManager1", "/org/freedesktop/FileManager1", "org.freedesktop.FileManager1",
       "ShowItems",
       [.array("s", [.string(address)]), .string("")]
     ) { [self] answer in
-      asked -= 1
       if case .failure = answer { open(String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)])) }
-      endIfDone()
     }
   }
 
@@ -219,21 +202,6 @@ final class NotificationSession: @unchecked Sendable {
   private func open(_ path: String) {
     let log = log
     _ = PosixThread.attempt("open") { CompletionNotice.run("xdg-open", "xdg-open", [path], nil, log) }
-  }
-
-  // MARK: The end
-
-  private func endIfDone() {
-    if events.isEmpty && batch.isEmpty && shown.isEmpty && asked == 0 && gathering == nil { end() }
-  }
-
-  private func end() {
-    if isOver { return }
-    isOver = true
-    retire(self)
-    bus?.close()
-    bus = nil
-    loop.stop()
   }
 }
 

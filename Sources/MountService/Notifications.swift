@@ -5,7 +5,7 @@ internal import PosixKit
 internal import TransferProtocol
 
 /// Desktop notifications of downloads (Desktop Notifications Specification): one that shows the progress of those that
-/// run, and one for those that have ended close together. Its thread is there only while something is shown.
+/// run, and one for those that have ended close together. Its thread starts with the first one.
 package final class Notifications: Sendable {
   /// A download that has ended.
   struct Event: Sendable {
@@ -54,21 +54,15 @@ package final class Notifications: Sendable {
   }
 
   private func perform(_ body: @escaping @Sendable (NotificationSession) -> Void) {
-    let run: @Sendable (NotificationSession) -> Void = { [self] in
-      // Ended while this was on its way.
-      if $0.isOver { perform(body) } else { body($0) }
-    }
-    session.withLock { session in
-      if let session, session.loop.async({ run(session) }) { return }
-      guard let loop = try? EventLoop() else { return }
-      let new = NotificationSession(loop, folder: mountPoint + "/Downloading/Failed", log: log) {
-        [self] old in
-        self.session.withLock { if $0 === old { $0 = nil } }
+    let session = session.withLock { session in
+      if session == nil, let loop = try? EventLoop(),
+        PosixThread.attempt("notify", stackSize: 256 * 1024, { loop.run() })
+      {
+        session = NotificationSession(loop, folder: mountPoint + "/Downloading/Failed", log: log)
       }
-      guard PosixThread.attempt("notify", stackSize: 256 * 1024, { new.loop.run() }) else { return }
-      session = new
-      loop.async { run(new) }
+      return session
     }
+    if let session { session.loop.async { body(session) } }
   }
 
   /// Shows one, and waits until it is shown, for a few seconds at most.

@@ -15,9 +15,7 @@ package final class SidecarDownloads: SidecarFetcher {
   private static let limit: Int64 = 16 << 20
 
   package init(http: HTTPClient, settings: Settings, log: LogFile) {
-    self.http = http
-    self.settings = settings
-    self.log = log
+    (self.http, self.settings, self.log) = (http, settings, log)
   }
 
   package func fetch(
@@ -60,7 +58,7 @@ package final class SidecarDownloads: SidecarFetcher {
       throw CatalogError(status: response.head.status, host: host)
     }
     if !acceptsPages, response.head.value("content-type").map(MediaType.essence) == "text/html" {
-      throw CatalogError(.EPROTO, "\(host) gave a web page")
+      throw CatalogError(.EPROTO, "\(host) sent a web page")
     }
     return response.body
   }

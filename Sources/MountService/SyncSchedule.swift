@@ -20,9 +20,7 @@ final class SyncSchedule: Sendable {
   private let wakeup = try? WakeupEvent()
 
   init(catalog: Catalog, request: MountRequest, http: HTTPClient) {
-    self.catalog = catalog
-    self.request = request
-    self.http = http
+    (self.catalog, self.request, self.http) = (catalog, request, http)
   }
 
   func start() {

@@ -21,10 +21,11 @@ final class KernelCache: Sendable {
   private let state = Monitor(State())
   private let numbers: KernelNumbers
   private let inFlight: InFlightOperations
-  private let prompt = WorkQueue(name: "kernel", stackSize: 128 * 1024)
-  private let held = WorkQueue(name: "kernel-names", stackSize: 128 * 1024)
-  private let pages = WorkQueue(name: "kernel-pages", stackSize: 128 * 1024)
+  private let prompt = WorkQueue(name: "kernel", stackSize: 128 * 1024, isPermanent: true)
+  private let held: WorkQueue
+  private let pages: WorkQueue
   private let timer = WorkQueue(name: "kernel-timer", stackSize: 128 * 1024)
+  private let connection: Monitor<Int32>
   /// Seconds that a verb waits for its notifications: a request that came just now may hold one of the folders.
   private static let patience = 0.1
   /// More listings are not remembered: the kernel asks for the others again.
@@ -33,13 +34,19 @@ final class KernelCache: Sendable {
   init(_ numbers: KernelNumbers, _ inFlight: InFlightOperations) {
     self.numbers = numbers
     self.inFlight = inFlight
+    let connection = Monitor<Int32>(-1)
+    self.connection = connection
+    let leave: @Sendable () -> Void = { PosixThread.leaveDescriptors(but: connection.withLock { $0 }) }
+    held = WorkQueue(name: "kernel-names", stackSize: 128 * 1024, prepare: leave)
+    pages = WorkQueue(name: "kernel-pages", stackSize: 128 * 1024, prepare: leave)
   }
 
   /// - Parameter session: nil from when the mount goes: nothing is sent from then on.
   func attach(_ session: FuseSession?) {
     state.withLock { $0.session = session }
-    guard let connection = session?.connection else { return }
-    for queue in [prompt, held, pages] { queue.async { PosixThread.leaveDescriptors(but: connection) } }
+    guard let number = session?.connection else { return }
+    connection.withLock { $0 = number }
+    prompt.async { PosixThread.leaveDescriptors(but: number) }
   }
 
   private var session: FuseSession? { state.withLock { $0.session } }

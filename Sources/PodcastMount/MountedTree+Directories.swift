@@ -4,13 +4,13 @@ internal import PosixKit
 
 /// opendir, readdir, releasedir.
 extension MountedTree {
-  package func openDirectory(node: UInt64, caller: FuseCaller, reply: consuming FuseReply) {
-    if isShut(to: caller) { return reply.fail(.EACCES) }
-    if caller.isRepeated { handles.forgetAnswer(to: caller.request) }
-    let node = numbers.node(node)
+  package func openDirectory(_ call: FuseCall, _ reply: consuming FuseReply) {
+    if isShut(to: call.caller) { return reply.fail(.EACCES) }
+    if call.caller.isRepeated { handles.forgetAnswer(to: call.caller.request) }
+    let node = numbers.node(call.node)
     let isKept = kernel.hasListing(of: node)
-    fulfil(reply, tree.openDirectory(node, for: self.caller(caller), isKept: isKept)) { reply, directory in
-      let handle = self.handles.add(directory, request: caller.request)
+    fulfil(reply, tree.openDirectory(node, for: caller(call), isKept: isKept)) { reply, directory in
+      let handle = self.handles.add(directory, request: call.caller.request)
       var options = FuseOpenOptions(handle: handle)
       options.cachesListing = directory.isCacheable
       options.keepsCache = isKept
@@ -24,25 +24,24 @@ extension MountedTree {
   }
 
   package func readDirectory(
-    handle: UInt64, offset: Int64, size: Int, plus: Bool, reply: consuming FuseReply
+    _ call: FuseCall, at offset: Int64, size: Int, plus: Bool, _ reply: consuming FuseReply
   ) {
-    guard let directory = handles.directory(handle) else {
-      return reopenDirectory(handle, reply) { reply in
-        self.readDirectory(handle: handle, offset: offset, size: size, plus: plus, reply: reply)
+    guard let directory = handles.directory(call.handle) else {
+      return reopenDirectory(call.handle, reply) { reply in
+        self.readDirectory(call, at: offset, size: size, plus: plus, reply)
       }
     }
     // From the beginning (also once more: rewinddir(3)) it is as it is now.
-    if !directory.isRead || offset == 0 && !directory.isCurrent {
-      let read = inFlight.during(.looking(in: directory.node), directory.read())
-      return fulfil(reply, read) { reply, _ in
-        self.answer(directory, offset: offset, size: size, plus: plus, reply)
-      }
+    let isToRead = !directory.isRead || offset == 0 && !directory.isCurrent
+    let read: Answer<Void> =
+      isToRead ? inFlight.during(.looking(in: directory.node), directory.read()) : .value(())
+    fulfil(reply, read) { reply, _ in
+      self.answer(directory, at: offset, size: size, plus: plus, reply)
     }
-    answer(directory, offset: offset, size: size, plus: plus, reply)
   }
 
   private func answer(
-    _ directory: OpenDirectory, offset: Int64, size: Int, plus: Bool, _ reply: consuming FuseReply
+    _ directory: OpenDirectory, at offset: Int64, size: Int, plus: Bool, _ reply: consuming FuseReply
   ) {
     let dots = [".", ".."]
     var items: [DirectoryItem] = []
@@ -50,12 +49,8 @@ extension MountedTree {
     reply.directory(size: size, from: offset, plus: plus) { index in
       if index < dots.count {
         // The kernel makes nothing of them but their type.
-        let attributes = NodeAttributes(node: directory.node, isDirectory: true, permissions: 0o755)
-        return (
-          dots[index],
-          FuseEntry(
-            node: 0, attributes: self.fuseAttributes(attributes), attributeTimeout: 0, entryTimeout: 0)
-        )
+        let attributes = NodeAttributes(node: directory.node, permissions: 0o755)
+        return (dots[index], FuseEntry(node: 0, self.fuseAttributes(attributes), timeout: 0))
       }
       let wanted = index - dots.count
       if wanted - first >= items.count {
@@ -63,28 +58,19 @@ extension MountedTree {
         items = directory.items(from: wanted, count: Self.batch)
       }
       guard wanted - first < items.count else { return nil }
-      return (items[wanted - first].name, self.listed(items[wanted - first]))
+      let item = items[wanted - first]
+      var entry = self.entry(item.attributes)
+      // What has no lasting attributes is looked up when it is asked for.
+      if item.attributes.timeout == 0 { entry.node = 0 }
+      return (item.name, entry)
     }
   }
 
   /// So many items are looked at together: about as many as fit into one answer.
   private static let batch = 128
 
-  private func listed(_ item: DirectoryItem) -> FuseEntry {
-    let attributes = item.attributes
-    let number = numbers.number(attributes.node)
-    var entry = FuseEntry(
-      // What has no lasting attributes is looked up when it is asked for.
-      node: attributes.timeout == 0 ? 0 : number,
-      attributes: fuseAttributes(attributes),
-      attributeTimeout: attributes.timeout,
-      entryTimeout: attributes.timeout)
-    entry.generation = numbers.generation(of: number)
-    return entry
-  }
-
-  package func releaseDirectory(handle: UInt64, reply: consuming FuseReply) {
-    handles.remove(handle)
+  package func releaseDirectory(_ call: FuseCall, _ reply: consuming FuseReply) {
+    handles.remove(call.handle)
     reply.succeed()
   }
 }

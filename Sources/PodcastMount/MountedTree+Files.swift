@@ -5,23 +5,23 @@ internal import PosixKit
 
 /// open, read, write, flush, release, lseek.
 extension MountedTree {
-  package func open(node: UInt64, flags: Int32, caller: FuseCaller, reply: consuming FuseReply) {
-    if isShut(to: caller) { return reply.fail(.EACCES) }
-    let writes = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0
+  package func open(_ call: FuseCall, flags: Int32, _ reply: consuming FuseReply) {
+    if isShut(to: call.caller) { return reply.fail(.EACCES) }
+    let (writes, truncates) = (flags & O_ACCMODE != O_RDONLY, flags & O_TRUNC != 0)
     let sniffs = flags & Self.noAccessTime != 0
-    if caller.isRepeated { handles.forgetAnswer(to: caller.request) }
+    if call.caller.isRepeated { handles.forgetAnswer(to: call.caller.request) }
     let answer = tree.open(
-      numbers.node(node), writes: writes, truncates: flags & O_TRUNC != 0,
-      for: self.caller(caller, sniffs: sniffs))
+      numbers.node(call.node), writes: writes || truncates, truncates: truncates,
+      for: caller(call, sniffs: sniffs))
     fulfil(reply, answer) { reply, file in
-      let known = self.numbers.node(node)
-      let handle = self.handles.add(file, .init(known, caller, sniffs: sniffs, writes: writes))
-      var options = FuseOpenOptions(handle: handle)
-      options.isDirect = file.isDirect
+      let opening = HandleTable.Opening(
+        self.numbers.node(call.node), call.caller, sniffs: sniffs, writes: writes || truncates)
+      let handle = self.handles.add(file, opening)
+      var options = FuseOpenOptions(handle: handle, isDirect: file.isDirect)
       options.keepsCache = file.keepsCache
       options.isStream = file.isStream
-      options.skipsFlush = !writes
-      if file.changesAttributes { self.kernel.forgetAttributes(of: node) }
+      options.skipsFlush = !opening.writes
+      if file.changesAttributes { self.kernel.forgetAttributes(of: call.node) }
       if !reply.opened(options) { self.handles.remove(handle)?.close() }
     }
   }
@@ -30,13 +30,11 @@ extension MountedTree {
   private static let noAccessTime: Int32 = 0o1_000_000
 
   package func read(
-    handle: UInt64, offset: Int64, count: Int, options: FuseReadOptions, caller: FuseCaller,
-    reply: consuming FuseReply
+    _ call: FuseCall, at offset: Int64, count: Int, _ options: FuseReadOptions, _ reply: consuming FuseReply
   ) {
-    guard let file = handles.file(handle) else {
-      return reopen(handle, reply) { reply in
-        self.read(
-          handle: handle, offset: offset, count: count, options: options, caller: caller, reply: reply)
+    guard let file = handles.file(call.handle) else {
+      return reopen(call.handle, reply) { reply in
+        self.read(call, at: offset, count: count, options, reply)
       }
     }
     let takesParts = file.givesParts && options.isCall
@@ -53,9 +51,9 @@ extension MountedTree {
     park(reply, file, offset, count, options, takesParts: takesParts)
   }
 
-  package func poll(handle: UInt64, waiter: FusePollWaiter?, reply: consuming FuseReply) {
-    guard let file = handles.file(handle) else {
-      return reopen(handle, reply) { reply in self.poll(handle: handle, waiter: waiter, reply: reply) }
+  package func poll(_ call: FuseCall, _ waiter: FusePollWaiter?, _ reply: consuming FuseReply) {
+    guard let file = handles.file(call.handle) else {
+      return reopen(call.handle, reply) { reply in self.poll(call, waiter, reply) }
     }
     if let waiter { file.whenPollable { waiter.notify() } }
     reply.pollable(isReadable: file.isReadable)
@@ -86,11 +84,11 @@ extension MountedTree {
   }
 
   package func write(
-    handle: UInt64, offset: Int64, bytes: UnsafeRawBufferPointer, reply: consuming FuseReply
+    _ call: FuseCall, at offset: Int64, _ bytes: UnsafeRawBufferPointer, _ reply: consuming FuseReply
   ) {
     // What an upload had got from the process before has gone with that.
-    guard let file = handles.file(handle) else {
-      return reply.fail(handles.inheritedFile(handle) == nil ? .EBADF : .EIO)
+    guard let file = handles.file(call.handle) else {
+      return reply.fail(handles.inheritedFile(call.handle) == nil ? .EBADF : .EIO)
     }
     switch file.write(at: offset, bytes) {
     case .success(let count): reply.written(count)
@@ -98,24 +96,22 @@ extension MountedTree {
     }
   }
 
-  package func flush(handle: UInt64, reply: consuming FuseReply) {
-    guard let file = handles.file(handle) else { return flushInherited(handle, reply) }
+  package func flush(_ call: FuseCall, _ reply: consuming FuseReply) {
+    guard let file = handles.file(call.handle) else { return flushInherited(call.handle, reply) }
     fulfil(reply, file.flush()) { reply, _ in reply.succeed() }
   }
 
-  package func release(handle: UInt64, reply: consuming FuseReply) {
-    handles.remove(handle)?.close()
+  package func release(_ call: FuseCall, _ reply: consuming FuseReply) {
+    handles.remove(call.handle)?.close()
     reply.succeed()
   }
 
   /// SEEK_DATA and SEEK_HOLE: the whole file is data, or cp and tar would write zeros for what is not here
   /// yet. The kernel does the other kinds itself.
-  package func seek(handle: UInt64, offset: Int64, whence: Int32, reply: consuming FuseReply) {
+  package func seek(_ call: FuseCall, to offset: Int64, whence: Int32, _ reply: consuming FuseReply) {
     let (data, hole): (Int32, Int32) = (3, 4)
-    guard let file = handles.file(handle) else {
-      return reopen(handle, reply) { reply in
-        self.seek(handle: handle, offset: offset, whence: whence, reply: reply)
-      }
+    guard let file = handles.file(call.handle) else {
+      return reopen(call.handle, reply) { reply in self.seek(call, to: offset, whence: whence, reply) }
     }
     guard let size = file.size, whence == data || whence == hole else { return reply.fail(.EINVAL) }
     guard offset >= 0, offset < size else { return reply.fail(.ENXIO) }

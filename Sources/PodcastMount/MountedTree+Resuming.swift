@@ -68,8 +68,7 @@ extension MountedTree {
     guard let node = handles.inheritedDirectory(handle) else {
       return handles.directory(handle) == nil ? reply.fail(.EBADF) : again(reply)
     }
-    fulfil(reply, tree.openDirectory(node, for: Caller(user: tree.owner.user, thread: 0))) {
-      reply, directory in
+    fulfil(reply, tree.openDirectory(node, for: .owner(tree.owner))) { reply, directory in
       self.handles.restore(handle, directory)
       again(reply)
     }

@@ -2,114 +2,116 @@ package import FuseKit
 internal import PodcastTree
 internal import PosixKit
 
-/// mkdir, rmdir, unlink, rename, create, and what makes nodes of other kinds.
+/// mkdir, rmdir, unlink, rename, link, create, and what makes nodes of other kinds.
 extension MountedTree {
-  package func makeDirectory(parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply) {
-    if let entry = announced(name, in: parent, caller) { return makeDirectory(entry, reply: reply) }
-    if emitter.isOwn(caller) { return reply.fail(.EIO) }
-    let parent = numbers.node(parent)
-    let made = tree.makeDirectory(name, in: parent, for: self.caller(caller))
-    let answer = repeated(caller, made, done: .EEXIST) {
-      self.tree.lookup(name, in: parent, for: self.caller(caller))
-    }
-    fulfil(reply, verb(.making(name, in: parent), answer)) { reply, attributes in
+  package func makeDirectory(_ call: FuseCall, _ reply: consuming FuseReply) {
+    if let entry = announced(call) { return makeDirectory(entry, reply) }
+    let parent = numbers.node(call.node)
+    perform(call, .making(call.name, in: parent), reply, failureIfDone: .EEXIST) { tree, caller in
+      tree.makeDirectory(call.name, in: parent, for: caller)
+    } done: { tree, caller in
+      tree.lookup(call.name, in: parent, for: caller)
+    } answer: { reply, attributes in
       reply.entry(self.entry(attributes))
     }
   }
 
-  package func removeDirectory(
-    parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply
-  ) {
-    if announced(name, in: parent, caller) != nil { return reply.succeed() }
-    if emitter.isOwn(caller) { return reply.fail(.EIO) }
-    let parent = numbers.node(parent)
-    remove(name, in: parent, caller, reply, tree.removeDirectory(name, in: parent, for: self.caller(caller)))
+  package func removeDirectory(_ call: FuseCall, _ reply: consuming FuseReply) {
+    remove(call, reply) { $0.removeDirectory(call.name, in: $1, for: $2) }
   }
 
-  package func unlink(parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply) {
-    if announced(name, in: parent, caller) != nil { return reply.succeed() }
-    if emitter.isOwn(caller) { return reply.fail(.EIO) }
-    let parent = numbers.node(parent)
-    remove(name, in: parent, caller, reply, tree.remove(name, in: parent, for: self.caller(caller)))
+  package func unlink(_ call: FuseCall, _ reply: consuming FuseReply) {
+    remove(call, reply) { $0.remove(call.name, in: $1, for: $2) }
   }
 
   private func remove(
-    _ name: String, in parent: NodeID, _ caller: FuseCaller, _ reply: consuming FuseReply,
-    _ removal: Answer<Void>
+    _ call: FuseCall, _ reply: consuming FuseReply, _ work: (PodcastTree, NodeID, Caller) -> Answer<Void>
   ) {
-    let answer = repeated(caller, removal, done: .ENOENT) { .value(()) }
-    fulfil(reply, verb(.removing(name, in: parent), answer)) { reply, _ in reply.succeed() }
+    if announced(call) != nil { return reply.succeed() }
+    let parent = numbers.node(call.node)
+    perform(call, .removing(call.name, in: parent), reply, failureIfDone: .ENOENT) {
+      work($0, parent, $1)
+    } done: { _, _ in
+      .value(())
+    } answer: { reply, _ in
+      reply.succeed()
+    }
   }
 
   package func rename(
-    parent: UInt64, name: String, newParent: UInt64, newName: String, flags: UInt32, caller: FuseCaller,
-    reply: consuming FuseReply
+    _ call: FuseCall, to newName: String, in newParent: UInt64, flags: UInt32, _ reply: consuming FuseReply
   ) {
-    if emitter.isOwn(caller) { return reply.fail(.EIO) }
-    let (parent, newParent) = (numbers.node(parent), numbers.node(newParent))
-    let renaming = tree.rename(
-      name, in: parent, to: newName, in: newParent, flags: flags, for: self.caller(caller))
-    let answer = repeated(caller, renaming, done: .ENOENT) {
-      self.tree.lookup(newName, in: newParent, for: self.caller(caller)).map { _ in }
+    let (parent, newParent) = (numbers.node(call.node), numbers.node(newParent))
+    let operation = InFlightOperations.Operation.renaming(call.name, in: parent, to: newName, in: newParent)
+    perform(call, operation, reply, failureIfDone: .ENOENT) { tree, caller in
+      tree.rename(call.name, in: parent, to: newName, in: newParent, flags: flags, for: caller)
+    } done: { tree, caller in
+      tree.lookup(newName, in: newParent, for: caller).map { _ in }
+    } answer: { reply, _ in
+      reply.succeed()
     }
-    let operation = InFlightOperations.Operation.renaming(name, in: parent, to: newName, in: newParent)
-    fulfil(reply, verb(operation, answer)) { reply, _ in reply.succeed() }
   }
 
-  package func link(
-    node: UInt64, parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply
-  ) {
-    if emitter.isOwn(caller) { return reply.fail(.EIO) }
-    let parent = numbers.node(parent)
-    let answer = tree.link(numbers.node(node), name, in: parent, for: self.caller(caller))
-    fulfil(reply, verb(.making(name, in: parent), answer)) { reply, attributes in
+  package func link(_ call: FuseCall, to node: UInt64, _ reply: consuming FuseReply) {
+    let (node, parent) = (numbers.node(node), numbers.node(call.node))
+    perform(call, .making(call.name, in: parent), reply) { tree, caller in
+      tree.link(node, call.name, in: parent, for: caller)
+    } answer: { reply, attributes in
       reply.entry(self.entry(attributes))
     }
   }
 
-  /// A verb's answer, with the verb in the table of requests under way. A success ends when the verb's notifications have
-  /// been sent to the kernel.
-  func verb<Value: Sendable>(
-    _ operation: InFlightOperations.Operation, _ answer: Answer<Value>
-  ) -> Answer<Value> {
-    inFlight.during(
-      operation,
-      answer.then { value in
-        .pending { completion in
-          self.kernel.whenSent { completion(.success(value)) }
-          return {}
-        }
-      })
-  }
-
-  /// The answer to a verb that the process before may have carried out without answering.
-  /// - Parameters:
-  ///   - answer: what carrying it out once more gives.
-  ///   - done: the failure of that where it had been carried out.
-  ///   - found: the answer then.
-  private func repeated<Value: Sendable>(
-    _ caller: FuseCaller, _ answer: Answer<Value>, done: Errno,
-    _ found: @escaping @Sendable () -> Answer<Value>
-  ) -> Answer<Value> {
-    caller.isRepeated ? answer.recover { $0 == done ? found() : .failure($0) } : answer
-  }
-
-  package func makeOther(parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply) {
-    reply.fail(tree.owner.admits(self.caller(caller)) ? .EROFS : .EACCES)
-  }
-
-  package func create(parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply) {
-    if let entry = announced(name, in: parent, caller) { return create(entry, reply: reply) }
-    if emitter.isOwn(caller) { return reply.fail(.EIO) }
-    if caller.isRepeated { handles.forgetAnswer(to: caller.request) }
-    let parent = numbers.node(parent)
-    let answer = tree.create(name, in: parent, for: self.caller(caller))
-    fulfil(reply, verb(.making(name, in: parent), answer)) { reply, created in
-      let handle = self.handles.add(created.file, .init(created.attributes.node, caller, writes: true))
-      var options = FuseOpenOptions(handle: handle)
-      options.isDirect = true
-      let isTaken = reply.created(self.entry(created.attributes), options)
+  package func create(_ call: FuseCall, _ reply: consuming FuseReply) {
+    if let entry = announced(call) { return create(entry, reply) }
+    let parent = numbers.node(call.node)
+    perform(call, .making(call.name, in: parent), reply) { tree, caller in
+      tree.create(call.name, in: parent, for: caller)
+    } answer: { reply, created in
+      let handle = self.handles.add(created.file, .init(created.attributes.node, call.caller, writes: true))
+      let isTaken = reply.created(self.entry(created.attributes), .init(handle: handle, isDirect: true))
       if !isTaken { self.handles.remove(handle)?.close() }
     }
+  }
+
+  package func makeOther(_ call: FuseCall, _ reply: consuming FuseReply) {
+    reply.fail(tree.owner.admits(caller(call)) ? .EROFS : .EACCES)
+  }
+
+  package func setAttribute(
+    _ call: FuseCall, to value: [UInt8], flags: Int32, _ reply: consuming FuseReply
+  ) {
+    let node = numbers.node(call.node)
+    perform(call, .looking(in: node), reply) { tree, caller in
+      tree.setExtendedAttribute(call.name, to: value, of: node, flags: flags, for: caller)
+    } answer: { reply, _ in
+      reply.succeed()
+    }
+  }
+
+  /// Carries a verb out, and notes it in the table of requests under way meanwhile. A success ends when the verb's
+  /// notifications have been sent to the kernel. The emitter's own requests change nothing.
+  /// - Parameters:
+  ///   - failureIfDone: the failure of `work` where the process before has carried the verb out without answering.
+  ///   - done: what gives the answer then.
+  private func perform<Value: Sendable>(
+    _ call: FuseCall, _ operation: InFlightOperations.Operation, _ reply: consuming FuseReply,
+    failureIfDone: Errno? = nil, _ work: (PodcastTree, Caller) -> Answer<Value>,
+    done: @escaping @Sendable (PodcastTree, Caller) -> Answer<Value> = { _, _ in .failure(.EIO) },
+    answer: @escaping @Sendable (consuming FuseReply, Value) -> Void
+  ) {
+    if emitter.isOwn(call.caller) { return reply.fail(.EIO) }
+    let (tree, caller) = (tree, caller(call))
+    if call.caller.isRepeated { handles.forgetAnswer(to: call.caller.request) }
+    var result = work(tree, caller)
+    if call.caller.isRepeated, let failureIfDone {
+      result = result.recover { $0 == failureIfDone ? done(tree, caller) : .failure($0) }
+    }
+    let sent = result.then { value in
+      .pending { completion in
+        self.kernel.whenSent { completion(.success(value)) }
+        return {}
+      }
+    }
+    fulfil(reply, inFlight.during(operation, sent), answer)
   }
 }

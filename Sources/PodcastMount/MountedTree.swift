@@ -61,7 +61,7 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
       if let other = numbers.release(name.node), isNew, let own = tree.path(of: other)?.last {
         difference.names.append(
           Difference.Name(
-            name: own, directory: .subscriptions, event: .replaced, isDirectory: true, node: other))
+            name: own, directory: .subscriptions, event: .replaced, node: other))
       }
     }
     kernel.send(difference)
@@ -130,34 +130,27 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
   /// What `umask` keeps from a caller.
   func isShut(to caller: FuseCaller) -> Bool { !tree.owner.lets(caller.user, ofGroup: caller.group) }
 
-  func caller(_ caller: FuseCaller, sniffs: Bool = false) -> Caller {
-    Caller(user: caller.user, thread: caller.thread, sniffs: sniffs)
+  func caller(_ call: FuseCall, sniffs: Bool = false) -> Caller {
+    Caller(user: call.caller.user, thread: call.caller.thread, sniffs: sniffs)
   }
 
   func fuseAttributes(_ attributes: NodeAttributes) -> FuseAttributes {
     var result = FuseAttributes(
-      kind: attributes.isDirectory ? .directory : .file, inode: attributes.node.inode,
+      isDirectory: attributes.isDirectory, inode: attributes.node.inode,
       permissions: attributes.permissions & ~tree.owner.mask, owner: tree.owner.user, group: tree.owner.group)
     result.links = attributes.links
     result.size = attributes.size
     result.blocks = attributes.blocks
     result.modified = (attributes.modified.seconds, attributes.modified.nanoseconds)
-    result.changed = (attributes.changed.seconds, attributes.changed.nanoseconds)
     return result
   }
 
   /// An entry that is given to the kernel: it remembers the node until it forgets it.
-  func entry(_ attributes: NodeAttributes) -> FuseEntry {
-    entry(attributes, number: numbers.number(attributes.node))
-  }
-
-  /// - Parameter number: the kernel's for the node.
-  func entry(_ attributes: NodeAttributes, number: UInt64) -> FuseEntry {
-    var entry = FuseEntry(
-      node: number, attributes: fuseAttributes(attributes),
-      attributeTimeout: attributes.timeout,
-      entryTimeout: attributes.timeout)
-    entry.generation = numbers.generation(of: number)
-    return entry
+  /// - Parameter number: the kernel's for the node; nil for the usual one.
+  func entry(_ attributes: NodeAttributes, number: UInt64? = nil) -> FuseEntry {
+    let number = number ?? numbers.number(attributes.node)
+    return FuseEntry(
+      node: number, generation: numbers.generation(of: number), fuseAttributes(attributes),
+      timeout: attributes.timeout)
   }
 }

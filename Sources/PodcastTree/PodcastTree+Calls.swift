@@ -150,7 +150,7 @@ extension PodcastTree {
   // MARK: Attributes
 
   /// - Returns: ENODATA where it has none of that name, EOPNOTSUPP outside `user.`.
-  package func extendedAttribute(_ name: String, of node: NodeID, for caller: Caller) -> Answer<[UInt8]> {
+  package func extendedAttribute(_ name: String, of node: NodeID) -> Answer<[UInt8]> {
     guard name.hasPrefix("user.") else { return .failure(.EOPNOTSUPP) }
     guard let found = self.node(node) else { return .failure(.ENOENT) }
     return found.extendedAttribute(name).then { value in
@@ -160,7 +160,7 @@ extension PodcastTree {
   }
 
   /// The names, each followed by a NUL, as listxattr(2) gives them.
-  package func extendedAttributeNames(of node: NodeID, for caller: Caller) -> Answer<[UInt8]> {
+  package func extendedAttributeNames(of node: NodeID) -> Answer<[UInt8]> {
     guard let found = self.node(node) else { return .failure(.ENOENT) }
     return found.extendedAttributes().map { list in
       var names: [UInt8] = []
@@ -201,7 +201,7 @@ extension PodcastTree {
     _ name: String, of node: NodeID, for caller: Caller
   ) -> Answer<Void> {
     guard name.hasPrefix("user.") else { return .failure(.EOPNOTSUPP) }
-    return extendedAttribute(name, of: node, for: caller).then { _ in
+    return extendedAttribute(name, of: node).then { _ in
       guard let none = Self.valueOfNone(String(name.dropFirst(AttributeList.prefix.count))) else {
         return .failure(.EPERM)
       }

@@ -30,7 +30,7 @@ package final class PodcastTree: Sendable {
   let started = FileTime.now
 
   /// The tree's own thread. It may wait for SQLite, never for the network.
-  let loader = WorkQueue(name: "tree")
+  let loader = WorkQueue(name: "tree", isPermanent: true)
   let state: Monitor<TreeState>
   let details = EpisodeDetails()
   let sweeps = Sweeps()
@@ -51,16 +51,12 @@ package final class PodcastTree: Sendable {
     catalog: Catalog, transfers: any TransferService, fetcher: any SidecarFetcher,
     settings: Settings, places: Places, owner: Owner, programs: any ProgramTable = RunningPrograms()
   ) {
-    self.catalog = catalog
-    self.transfers = transfers
-    self.fetcher = fetcher
+    (self.catalog, self.transfers, self.fetcher) = (catalog, transfers, fetcher)
     sidecars = SidecarStore(directory: SidecarCopies.directory(in: places))
     ownTranscripts = OwnTranscripts(data: places.data)
     self.settings = settings
     state = Monitor(TreeState(latest: .latest(settings.latest, days: settings.latestDays)))
-    self.places = places
-    self.owner = owner
-    self.programs = programs
+    (self.places, self.owner, self.programs) = (places, owner, programs)
     // Before anything else that runs there: what is asked for meanwhile waits for it.
     loader.async { self.begin() }
   }

@@ -109,7 +109,7 @@ extension FileDescriptor {
     let opened = try FileDescriptor(opening: path, flags | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY, mode: mode)
     let status = try opened.status()
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw PosixError(.EINVAL, "open (no regular file)", path)
+      throw PosixError(.EINVAL, "open (not a regular file)", path)
     }
     self = opened
   }

@@ -87,7 +87,10 @@ package enum PosixThread {
   package static var currentID: Int32 { gettid() }
 }
 
-/// A thread of its own that runs blocks one after the other, in order, and others when their time has come.
+/// Runs blocks one after the other, in order, and others when their time has come; with several threads, some at once.
+///
+/// A thread starts when there is something to run, and ends after `idleTime` without. Where the system gives no thread, the
+/// blocks wait for the next call that adds one. A permanent queue has its threads from the start to the end.
 package final class WorkQueue: Sendable {
   private struct State: ~Copyable {
     /// From `first` on they are still to run: taking one moves none of the others.
@@ -95,6 +98,9 @@ package final class WorkQueue: Sendable {
     var first = 0
     var timed = TimerQueue<Callback<Void>>()
     var isStopped = false
+    /// All threads, and those that wait for a block.
+    var threads = 0
+    var idle = 0
 
     mutating func next(now: MonotonicTime) -> (@Sendable () -> Void)? {
       if let due = timed.takeDue(now) { return { due() } }
@@ -110,48 +116,98 @@ package final class WorkQueue: Sendable {
       return blocks[first]
     }
   }
+  private enum Step {
+    case run(@Sendable () -> Void)
+    /// A time that is earlier than the one that is waited for has been set meanwhile.
+    case waitAnew
+    case end
+  }
   private let monitor = Monitor(State())
+  private let name: String
+  private let limit: Int
+  private let stackSize: Int
+  private let isPermanent: Bool
+  private let prepare: @Sendable () -> Void
+  /// Seconds.
+  private static let idleTime = 10.0
 
-  /// - Parameter courtesy: by how much its threads' nice(2) value is raised.
-  package init(name: String, threads: Int = 1, stackSize: Int = 1024 * 1024, courtesy: Int32 = 0) {
-    let monitor = monitor
-    for _ in 0..<threads {
-      PosixThread.start(name, stackSize: stackSize) {
-        if courtesy > 0 { ResourceLimits.giveWay(by: courtesy) }
-        while let block = Self.take(monitor) { block() }
-      }
+  /// - Parameters:
+  ///   - threads: at most.
+  ///   - courtesy: by how much its threads' nice(2) value is raised.
+  ///   - prepare: what each thread does first.
+  package init(
+    name: String, threads: Int = 1, stackSize: Int = 1024 * 1024, courtesy: Int32 = 0,
+    isPermanent: Bool = false, prepare: @escaping @Sendable () -> Void = {}
+  ) {
+    (self.name, limit, self.stackSize, self.isPermanent) = (name, threads, stackSize, isPermanent)
+    self.prepare = {
+      if courtesy > 0 { ResourceLimits.giveWay(by: courtesy) }
+      prepare()
+    }
+    guard isPermanent else { return }
+    monitor.withLock { $0.threads = threads }
+    for _ in 0..<threads { PosixThread.start(name, stackSize: stackSize, loop) }
+  }
+
+  /// What a thread does. It keeps no reference to the queue.
+  private var loop: @Sendable () -> Void {
+    { [monitor, prepare, isPermanent] in
+      prepare()
+      while let block = Self.take(monitor, isPermanent: isPermanent) { block() }
     }
   }
 
-  /// What is to be run next, once there is something; nil where the queue has stopped.
-  private static func take(_ monitor: Monitor<State>) -> (@Sendable () -> Void)? {
+  /// What is to be run next, once there is something; nil where the thread is to end.
+  private static func take(_ monitor: Monitor<State>, isPermanent: Bool) -> (@Sendable () -> Void)? {
+    let end = isPermanent ? .distantFuture : MonotonicTime.after(idleTime)
+    monitor.withLock { $0.idle += 1 }
     while true {
       let due = monitor.withLock { $0.timed.earliest }
-      let taken: (@Sendable () -> Void)?? = monitor.wait(until: due) { state in
-        if let block = state.next(now: .now) { return .some(block) }
-        if state.isStopped { return .some(nil) }
-        // A time that is earlier than the one that is waited for has been set meanwhile.
-        return state.timed.earliest < due ? .some({}) : nil
+      let until = end <= .now ? due : min(due, end)
+      let step = monitor.wait(until: until) { state -> Step? in
+        if let block = state.next(now: .now) {
+          state.idle -= 1
+          return .run(block)
+        }
+        // One thread stays for what waits for its time.
+        if state.isStopped || end <= .now && (state.timed.count == 0 || state.idle > 1) {
+          state.idle -= 1
+          state.threads -= 1
+          return .end
+        }
+        return state.timed.earliest < until ? .waitAnew : nil
       }
-      if let taken { return taken }
+      switch step {
+      case .run(let block)?: return block
+      case .end?: return nil
+      case .waitAnew?, nil: continue
+      }
     }
   }
 
   /// Adds a block; ignored after `stop`.
-  package func async(_ block: @escaping @Sendable () -> Void) {
-    monitor.withLockNotifying { state in
-      if !state.isStopped { state.blocks.append(block) }
-    }
-  }
+  package func async(_ block: @escaping @Sendable () -> Void) { add { $0.blocks.append(block) } }
 
   /// Runs a block `seconds` from now, before what waits then; ignored after `stop`.
   package func async(after seconds: Double, _ block: @escaping @Sendable () -> Void) {
-    monitor.withLockNotifying { state in
-      if !state.isStopped { state.timed.add(Callback(block), at: .after(seconds)) }
+    add { $0.timed.add(Callback(block), at: .after(seconds)) }
+  }
+
+  private func add(_ change: (inout State) -> Void) {
+    let isThreadNeeded = monitor.withLockNotifying { state in
+      if state.isStopped { return false }
+      change(&state)
+      let waiting = max(state.blocks.count - state.first, 1)
+      guard state.threads < limit, state.idle < waiting else { return false }
+      state.threads += 1
+      return true
+    }
+    if isThreadNeeded, !PosixThread.attempt(name, stackSize: stackSize, loop) {
+      monitor.withLock { $0.threads -= 1 }
     }
   }
 
-  /// Ends the thread when the blocks that are already there have run; what waits for its time is dropped.
+  /// Ends the threads when the blocks that are already there have run; what waits for its time is dropped.
   package func stop() {
     monitor.withLockNotifying { state in
       state.isStopped = true

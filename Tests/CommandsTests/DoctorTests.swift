@@ -10,15 +10,15 @@ import TransferProtocol
 @Suite struct DoctorTests {
   @Test func aDeviceThatIsMissingOrClosedIsAProblemWithItsRemedy() throws {
     let directory = try TemporaryDirectory()
-    #expect(FuseChecks.device(directory.path("fuse")).text.contains("modprobe fuse"))
-    #expect(!FuseChecks.device("/dev/null").isProblem)
+    #expect(MachineChecks.device(directory.path("fuse")).text.contains("modprobe fuse"))
+    #expect(!MachineChecks.device("/dev/null").isProblem)
   }
 
   @Test func aHelperThatDoesNotRunAsRootIsAProblemForOthersThanRoot() throws {
-    #expect(FuseChecks.helper(nil).text.contains("apt-get install fuse3"))
-    #expect(FuseChecks.library("3.14.0") == .fine("libfuse 3.14.0"))
-    #expect(FuseChecks.library("2.9.9").isProblem)
-    #expect(FuseChecks.library("3.2.1").isProblem)
+    #expect(MachineChecks.helper(nil).text.contains("apt-get install fuse3"))
+    #expect(MachineChecks.library("3.14.0") == .fine("libfuse 3.14.0"))
+    #expect(MachineChecks.library("2.9.9").isProblem)
+    #expect(MachineChecks.library("3.2.1").isProblem)
   }
 
   @Test func anOfflineDirectoryThatCannotBeReadIsAProblem() throws {
@@ -33,19 +33,19 @@ import TransferProtocol
     let directory = try TemporaryDirectory()
     let closed = try directory.write("closed.conf", "# user_allow_other\nmount_max = 1000\n")
     let open = try directory.write("open.conf", "mount_max = 1000\nuser_allow_other\n")
-    #expect(FuseChecks.sharing(closed, isRoot: false) != nil)
-    #expect(FuseChecks.sharing(open, isRoot: false) == nil)
-    #expect(FuseChecks.sharing(directory.path("none.conf"), isRoot: false) != nil)
-    #expect(FuseChecks.sharing(closed, isRoot: true) == nil)
+    #expect(MachineChecks.sharing(closed, isRoot: false) != nil)
+    #expect(MachineChecks.sharing(open, isRoot: false) == nil)
+    #expect(MachineChecks.sharing(directory.path("none.conf"), isRoot: false) != nil)
+    #expect(MachineChecks.sharing(closed, isRoot: true) == nil)
   }
 
   @Test func librariesThatCannotDoTheirJobAreProblems() {
-    #expect(LibraryChecks.curl("8.0", hasTLS: false, hasHTTP2: false).isProblem)
+    #expect(MachineChecks.curl("8.0", hasTLS: false, hasHTTP2: false).isProblem)
     #expect(
-      LibraryChecks.curl("8.0", hasTLS: true, hasHTTP2: true) == .fine("libcurl 8.0 with https and HTTP/2"))
-    #expect(LibraryChecks.sqlite("3.0", hasFullTextSearch: false).isProblem)
-    #expect(LibraryChecks.sandbox(status: 1, words: "can open a socket").isProblem)
-    #expect(LibraryChecks.all(program: Products.path("podcastfs")).allSatisfy { !$0.isProblem })
+      MachineChecks.curl("8.0", hasTLS: true, hasHTTP2: true) == .fine("libcurl 8.0 with https and HTTP/2"))
+    #expect(MachineChecks.sqlite("3.0", hasFullTextSearch: false).isProblem)
+    #expect(MachineChecks.sandbox(status: 1, words: "can open a socket").isProblem)
+    #expect(MachineChecks.libraries(program: Products.path("podcastfs")).allSatisfy { !$0.isProblem })
   }
 
   @Test func aPlaceThatCannotBeMadeIsAProblemThatNamesItsVariable() throws {
@@ -135,18 +135,18 @@ import TransferProtocol
     let directory = DirectoryService(on: origin)
     var settings = Settings()
     settings.searchURL = directory.url
-    #expect(NetworkCheck.run(settings) == .fine("the search service at 127.0.0.1 answers"))
+    #expect(ServiceChecks.search(settings) == .fine("the search service at 127.0.0.1 answers"))
     let page = origin.serve(
       "/page", OriginResource(Array("<html>Welcome</html>".utf8), mediaType: "text/html"))
     settings.searchURL = page
-    #expect(NetworkCheck.run(settings).text.contains("is not a list of podcasts"))
+    #expect(ServiceChecks.search(settings).text.contains("is not a list of podcasts"))
     settings.searchURL = directory.url
     directory.behave(.with { $0.status = 429 })
-    #expect(!NetworkCheck.run(settings).isProblem)
+    #expect(!ServiceChecks.search(settings).isProblem)
     directory.behave(.with { $0.status = 500 })
-    #expect(NetworkCheck.run(settings).isProblem)
+    #expect(ServiceChecks.search(settings).isProblem)
     origin.stop()
-    let away = NetworkCheck.run(settings)
+    let away = ServiceChecks.search(settings)
     #expect(away.isProblem && away.text.contains("127.0.0.1"), "\(away.text)")
   }
 }

@@ -70,15 +70,6 @@ struct NotificationTests {
     let address = try #require(lines(service, "show").first?.last)
     #expect(
       address.hasPrefix("file:///") && address.hasSuffix(".mp3") && address.contains("Harbour%20Lights"))
-    // Nothing is left to wait for.
-    let process = try #require(mount.mountProcess)
-    #expect(eventually { !threads(of: process).contains("notify") })
-  }
-
-  private func threads(of process: Int32) -> [String] {
-    let names = (try? Directories.names(in: "/proc/\(process)/task")) ?? []
-    return names.compactMap { try? Directories.read("/proc/\(process)/task/\($0)/comm") }
-      .map { String(decoding: $0.dropLast(), as: UTF8.self) }
   }
 
   @Test func oneNotificationShowsTheProgressAndIsReplaced() throws {

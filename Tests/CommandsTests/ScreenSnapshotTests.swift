@@ -198,7 +198,7 @@ struct ScreenSnapshotTests {
   @Test func ofTheDoctor() throws {
     let findings: [Finding] = [
       .fine("libfuse 3.14.0"),
-      .note("the option allow_other needs a line user_allow_other in /etc/fuse.conf"),
+      .note("for the option allow_other, add the line user_allow_other to /etc/fuse.conf"),
       .problem(
         "the mount on /home/ada/Podcasts is dead: its process has died",
         fix: "podcastfs mount /home/ada/Podcasts, or podcastfs unmount /home/ada/Podcasts"),

@@ -37,7 +37,8 @@ import Testing
     server.change { $0.feeds["https://b.example/feed?x=1"] = (true, 5) }
     let dry = try run(home, "sync", "--dry-run")
     #expect(
-      dry.end == .exit(0) && dry.output.contains("follow https://b.example/feed?x=1\nwould take"), "\(dry)")
+      dry.end == .exit(0) && dry.output.contains("follow https://b.example/feed?x=1\nwould receive"), "\(dry)"
+    )
     let json = try run(home, "sync", "--json", "--full")
     let value = try JSONValue(parsing: Array(json.output.utf8))
     #expect(

@@ -46,9 +46,13 @@ import Testing
     let end = try Size(process)
     print("\(name): \(steps) steps, \(start) -> \(end)")
     #expect(end.memory - start.memory < 8192, "\(start) \(end)")
-    #expect(end.threads <= start.threads + 3, "\(start) \(end)")
+    // Threads of the queues that had something to do lately are among them.
+    #expect(end.threads <= Self.mostThreads, "\(start) \(end)")
     #expect(end.descriptors <= start.descriptors + 16, "\(start) \(end)")
   }
+
+  /// Of a mount with all its queues at work.
+  private static let mostThreads = 48
 
   @Test func aMountThatLivesLongDoesNotGrow() throws {
     let model = try MountModel(seed: Self.seed, isOneLife: true)

@@ -146,7 +146,7 @@ import TransferProtocol
       }
     for place in places {
       let node = nodes[place]
-      let answer = tree.extendedAttributeNames(of: node, for: me)
+      let answer = tree.extendedAttributeNames(of: node)
       if case .pending = answer { reads += 1 }
       let listed = try wait(answer)
       #expect(String(decoding: listed, as: UTF8.self).contains("user.podcastfs.guid"))

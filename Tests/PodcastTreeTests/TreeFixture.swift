@@ -192,7 +192,7 @@ final class TreeFixture {
   }
 
   func attribute(_ name: String, _ node: NodeID) throws -> String {
-    String(decoding: try wait(tree.extendedAttribute(name, of: node, for: me)), as: UTF8.self)
+    String(decoding: try wait(tree.extendedAttribute(name, of: node)), as: UTF8.self)
   }
 
   /// Waits until the kernel was told to forget a directory's listing.

@@ -1,8 +1,13 @@
 internal import Catalog
 internal import Configuration
 internal import FeedKit
+internal import Glibc
 internal import HTTPKit
+internal import PodcastModel
+internal import PodcastTree
 internal import PosixKit
+internal import TransferClient
+internal import TransferProtocol
 
 /// The catalogue as a command uses it: opened by the user's configuration, its waits made plain calls.
 struct CatalogSession: Sendable {
@@ -22,6 +27,14 @@ struct CatalogSession: Sendable {
     http = HTTPClient(name: "catalog-http")
     catalog = try Catalog(places: places, settings: settings, http: http, feedReader: .program())
     if let note = catalog.note { StandardStreams.complain(note) }
+  }
+
+  /// How far all downloads are, as the daemon says, or the last one has said.
+  func statuses() throws -> [MediaKey: TransferStatus] {
+    let client = try TransferClient(places: places, settings: settings, isMount: false)
+    defer { client.stop() }
+    client.waitUntilCurrent(until: .after(2))
+    return Dictionary(client.allStatuses().map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
   }
 
   /// Ends the session: waits for the further pages of refreshed feeds.
@@ -48,5 +61,130 @@ struct CatalogSession: Sendable {
       throw CommandFailure("no answer within five minutes")
     }
     return try result.get()
+  }
+}
+
+extension CatalogSession {
+  /// Follows the podcast at an address.
+  /// - Parameter isTyped: by the user: it may be on a private network.
+  /// - Returns: its subscription, and whether it is new: one that is followed already is as good.
+  func follow(_ address: String, isTyped: Bool = true) throws -> (listed: ListedPodcast, isNew: Bool) {
+    do {
+      return (try wait { catalog.subscribe(address: address, isTyped: isTyped, completion: $0) }, true)
+    } catch let error as CatalogError where error.errno == .EEXIST {
+      let known = try catalog.subscriptions().first { error == .alreadyFollowed($0.name) }
+      guard let known else { throw error }
+      guard isTyped, known.podcast.lastRefresh == nil else { return (known, false) }
+      // A list named this feed, so no request was allowed until a person typed its address.
+      do {
+        _ = try wait { catalog.refresh(podcast: known.podcast.id, cause: .forced, completion: $0) }
+      } catch {
+        StandardStreams.complain("\(known.name): \(error)")
+      }
+      return (try catalog.subscription(known.id) ?? known, false)
+    }
+  }
+
+  /// Follows the podcast of a folder in a mount, without the network where a search shows it.
+  /// - Returns: its subscription; nil where the path is no podcast's folder.
+  func follow(folderAt path: String) throws -> ListedPodcast? {
+    guard (try? ExtendedAttributes.get("user.podcastfs.feed_url", of: path)) ?? nil != nil else { return nil }
+    let podcast = try podcast(at: path)
+    if let known = try catalog.subscriptions().first(where: { $0.podcast.id == podcast }) { return known }
+    var status = stat()
+    let node = stat(path, &status) == 0 ? NodeID(rawValue: UInt64(status.st_ino)) : nil
+    if let node, node.kind == .result { return try catalog.subscribe(result: node.row) }
+    let address = try catalog.podcast(podcast)?.feedURL.forRequest
+    return try address.map { try follow($0, isTyped: false).listed }
+  }
+
+  /// A subscription by its folder's name, its feed's address or its podcast's title.
+  func subscription(_ name: String) throws -> ListedPodcast {
+    if let listed = try followed(name) { return listed }
+    throw CommandFailure("no podcast called \"\(WebAddress(name).shown)\" is followed")
+  }
+
+  private func followed(_ name: String) throws -> ListedPodcast? {
+    let subscriptions = try catalog.subscriptions()
+    if let listed = subscriptions.first(where: { $0.name == name }) { return listed }
+    if name.contains("://"), let listed = try catalog.subscription(feedURL: name) { return listed }
+    let titled = subscriptions.filter { $0.podcast.title.lowercased() == name.lowercased() }
+    guard titled.count <= 1 else {
+      let names = titled.map { "\"\($0.name)\"" }.joined(separator: " or ")
+      throw CommandFailure("several podcasts are called \"\(name)\": name the folder \(names)")
+    }
+    return titled.first
+  }
+
+  /// A podcast that is in the catalogue, followed or not: as `followed` finds it, by its folder's name in `Downloaded/`,
+  /// or by a folder's path in a mount.
+  func knownPodcast(_ name: String) throws -> Int64 {
+    if let listed = try followed(name) { return listed.podcast.id }
+    if name.contains("://"), let podcast = try catalog.podcast(feedURL: name) { return podcast.id }
+    for folder in [name, EpisodeName.directoryName(title: name)] {
+      if let podcast = try catalog.podcast(named: folder) { return podcast.id }
+    }
+    var status = stat()
+    if stat(name, &status) == 0 {
+      // Who names an episode does not mean all of them.
+      guard status.st_mode & S_IFMT == S_IFDIR else {
+        throw CommandFailure("\(name): not a podcast's folder")
+      }
+      return try podcast(at: name)
+    }
+    throw CommandFailure("there is no podcast called \"\(WebAddress(name).shown)\"")
+  }
+
+  /// The podcast that a path in a mount shows or belongs to, by the number of its node; else a subscription
+  /// by name or address.
+  func podcast(at path: String) throws -> Int64 {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return try subscription(path).podcast.id }
+    let node = NodeID(rawValue: UInt64(status.st_ino))
+    guard (try? ExtendedAttributes.get("user.podcastfs.title", of: path)) != nil else {
+      throw CommandFailure("\(path): not a podcast or episode in a podcastfs mount")
+    }
+    if let stranger = MountOwner.stranger(at: path, places: places) {
+      throw CommandFailure("\(path): \(stranger)")
+    }
+    switch node.kind {
+    case .downloadedPodcast: return node.row
+    case .episode: if let episode = try catalog.episode(node.row) { return episode.podcastID }
+    case .subscription: if let listed = try catalog.subscription(node.row) { return listed.podcast.id }
+    case .result: if let listed = try catalog.result(node.row) { return listed.podcast.id }
+    default: break
+    }
+    throw CommandFailure("\(path): not a podcast in a podcastfs mount")
+  }
+}
+
+extension Waiting {
+  /// The answer to one request; nil where none came within so many seconds.
+  static func answer(to request: HTTPRequest, within seconds: Double) -> Result<HTTPResponse, HTTPError>? {
+    let client = HTTPClient(name: "command-http")
+    defer { client.stop() }
+    return result(within: seconds) { client.fetch(request, completion: $0) }
+  }
+}
+
+/// The user's settings, for commands that take no options of a mount.
+enum CommandSettings {
+  static func load() throws -> (places: Places, settings: Settings) {
+    let places = try Places()
+    let loaded = try Settings.load(
+      file: places.configurationFile, environment: Places.processEnvironment)
+    return (places, loaded.settings)
+  }
+}
+
+extension HTTPRequest {
+  /// As the settings say, to an address that the user has given: it may be on any network.
+  init(url: String, _ settings: Settings) {
+    self.init(url: url)
+    allowsPrivateHosts = true
+    userAgent = settings.effectiveUserAgent
+    proxy = settings.proxy
+    certificateAuthorities = settings.certificateAuthorities
+    connectTimeout = settings.connectTimeout
   }
 }

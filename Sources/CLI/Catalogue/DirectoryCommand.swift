@@ -30,8 +30,7 @@ enum DirectoryCommand: Command {
                    "source", "download": {"bytes", "total"}}
     """
 
-  static func run(_ arguments: ArgumentList) throws -> Int32 {
-    var arguments = arguments
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
     let isJSON = arguments.takeFlag("--json")
     let operands = try arguments.operands()
     let (places, settings) = try CommandSettings.load()
@@ -102,7 +101,7 @@ enum DirectoryCommand: Command {
   /// "4,710,545 podcasts (812 MiB), newest of 2026-08-02".
   static func installed(_ facts: DirectoryFacts) -> String {
     let date =
-      facts.newest > 0 ? ", the newest episode is of \(CivilTime.iso8601(facts.newest).prefix(10))" : ""
+      facts.newest > 0 ? ", the newest episode is from \(CivilTime.iso8601(facts.newest).prefix(10))" : ""
     let refused =
       facts.refused > 0 ? ", \(HumanText.count(facts.refused, "row")) without a title or a feed left out" : ""
     return "\(HumanText.count(facts.podcasts, "podcast")), \(HumanText.size(facts.bytes))\(date)\(refused)"
@@ -123,7 +122,7 @@ enum DirectoryCommand: Command {
       StandardStreams.complain("\(DirectoryError.missing)")
     }
     if part != nil, !isJSON, let progress = progress(directory.place, settings) {
-      StandardStreams.tell("\(progress): podcastfs directory fetch continues")
+      StandardStreams.tell("\(progress): to continue: podcastfs directory fetch")
     }
     return facts == nil ? 1 : 0
   }
@@ -142,18 +141,13 @@ enum DirectoryCommand: Command {
     func time(_ seconds: Int64?) -> JSONValue {
       .optional(seconds.flatMap { $0 > 0 ? CivilTime.iso8601($0) : nil })
     }
-    return .object([
-      ("installed", .bool(facts != nil)), ("path", .string(path)),
-      ("podcasts", .integer(Int64(facts?.podcasts ?? 0))),
-      ("left_out", .integer(Int64(facts?.refused ?? 0))), ("bytes", .integer(facts?.bytes ?? 0)),
-      ("dump_date", time(facts?.newest)), ("imported", time(facts?.made)),
-      ("source", .optional(facts?.source)),
-      (
-        "download",
-        part.map {
-          .object([("bytes", .integer($0.bytes)), ("total", $0.total.map { .integer($0) } ?? .null)])
-        } ?? .null
-      ),
+    return .members([
+      "installed": facts != nil, "path": path, "podcasts": facts?.podcasts ?? 0,
+      "left_out": facts?.refused ?? 0, "bytes": facts?.bytes ?? 0, "dump_date": time(facts?.newest),
+      "imported": time(facts?.made), "source": facts?.source,
+      "download": part.map {
+        JSONValue.members(["bytes": $0.bytes, "total": $0.total])
+      } ?? .null,
     ])
   }
 }
@@ -198,10 +192,10 @@ enum DirectoryWork {
   /// An error in words for people.
   static func failure(of operand: String, _ error: any Error) -> CommandFailure {
     guard let error = error as? DirectoryImport.NoRoom else { return CommandFailure(of: operand, error) }
-    let reserved = error.reserved > 0 ? ", and min_free keeps \(HumanText.size(error.reserved)) of them" : ""
+    let reserved = error.reserved > 0 ? ", and min_free keeps \(HumanText.size(error.reserved)) of it" : ""
     return CommandFailure(
-      "\(operand): not imported: for some minutes it needs \(HumanText.size(error.needed)) in \(error.folder), where "
-        + "\(HumanText.size(error.free)) are free\(reserved)")
+      "\(operand): not imported: for some minutes it needs \(HumanText.size(error.needed)) in \(error.folder), and only "
+        + "\(HumanText.size(error.free)) is free\(reserved)")
   }
 
   private static func words(_ stage: DirectoryImport.Stage) -> String {

@@ -2,7 +2,6 @@ internal import Catalog
 internal import Glibc
 internal import PodcastModel
 internal import PosixKit
-internal import TransferClient
 internal import TransferProtocol
 
 enum ExportCommand: Command {
@@ -18,11 +17,9 @@ enum ExportCommand: Command {
                hidden and kept episodes, the queue. podcastfs import reads it
     """
 
-  static func run(_ arguments: ArgumentList) throws -> Int32 {
-    var arguments = arguments
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
     let wantsState = arguments.takeFlag("--state")
-    let operands = try arguments.operands()
-    guard operands.count <= 1 else { throw UsageError("export takes one file") }
+    let operands = try arguments.operands(...1, "export takes one file")
     let session = try CatalogSession()
     let bytes =
       try wantsState ? session.catalog.exportState(kept: kept(session)) : session.catalog.exportOPML()
@@ -44,10 +41,7 @@ enum ExportCommand: Command {
 
   /// What the daemon keeps, or the last one has kept.
   private static func kept(_ session: CatalogSession) throws -> Set<MediaKey> {
-    let client = try TransferClient(places: session.places, settings: session.settings, isMount: false)
-    defer { client.stop() }
-    client.waitUntilCurrent(until: .after(2))
-    return Set(client.allStatuses().filter(\.isKept).map(\.key))
+    Set(try session.statuses().values.filter(\.isKept).map(\.key))
   }
 
   /// As it is for files and pipes; a terminal shows it.

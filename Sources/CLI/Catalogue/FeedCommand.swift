@@ -19,11 +19,9 @@ enum FeedCommand: Command {
               not have
     """
 
-  static func run(_ arguments: ArgumentList) throws -> Int32 {
-    var arguments = arguments
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
     let isJSON = arguments.takeFlag("--json")
-    let operands = try arguments.operands()
-    guard operands.count == 1 else { throw UsageError("feed takes one address or file") }
+    let operands = try arguments.operands(1...1, "feed takes one address or file")
     let report = try report(on: operands[0])
     guard isJSON else {
       StandardStreams.tell(report.text, hanging: 2)

@@ -17,9 +17,8 @@ enum ForgetCommand: Command {
     downloads. NAME is a folder in Subscriptions/ or Downloaded/, or the podcast's title.
     """
 
-  static func run(_ arguments: ArgumentList) throws -> Int32 {
-    let names = try arguments.operands()
-    if names.isEmpty { throw UsageError("forget takes the name of a podcast") }
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
+    let names = try arguments.operands(1..., "forget takes the name of a podcast")
     let session = try CatalogSession()
     defer { session.settle() }
     try session.catalog.finishForgetting()

@@ -18,12 +18,10 @@ enum ImportCommand: Command {
       --json     {"added", "known", "refused", "rules", "episodes", "awaited", "searches": [], "problems": []}
     """
 
-  static func run(_ arguments: ArgumentList) throws -> Int32 {
-    var arguments = arguments
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
     let isJSON = arguments.takeFlag("--json")
     let isDry = arguments.takeFlag("--dry-run")
-    let operands = try arguments.operands()
-    guard operands.count == 1 else { throw UsageError("import takes one file") }
+    let operands = try arguments.operands(1...1, "import takes one file")
     let session = try CatalogSession()
     defer { session.settle() }
     let file = operands[0] == "-" ? "/dev/stdin" : operands[0]
@@ -41,7 +39,7 @@ enum ImportCommand: Command {
       StandardStreams.print(json(outcome).indentedText)
     } else {
       for problem in outcome.problems { StandardStreams.complain(problem) }
-      if isUseless { throw CommandFailure("\(operands[0]) names no feed that can be followed") }
+      if isUseless { throw CommandFailure("\(operands[0]) has no feed that can be followed") }
       report(outcome, isDry: isDry)
     }
     return outcome.refused > 0 || isUseless ? 1 : 0
@@ -67,11 +65,10 @@ enum ImportCommand: Command {
   }
 
   private static func json(_ outcome: OPMLImport) -> JSONValue {
-    .object([
-      ("added", .integer(Int64(outcome.added))), ("known", .integer(Int64(outcome.known))),
-      ("refused", .integer(Int64(outcome.refused))), ("rules", .integer(Int64(outcome.rules))),
-      ("episodes", .integer(Int64(outcome.episodes))), ("awaited", .integer(Int64(outcome.awaited))),
-      ("searches", .strings(outcome.searches)), ("problems", .strings(outcome.problems)),
+    .members([
+      "added": outcome.added, "known": outcome.known, "refused": outcome.refused, "rules": outcome.rules,
+      "episodes": outcome.episodes, "awaited": outcome.awaited, "searches": outcome.searches,
+      "problems": outcome.problems,
     ])
   }
 

@@ -43,10 +43,7 @@ struct LastSearch {
     var members: [(String, JSONValue)] = [("query", .string(query))]
     if let results {
       let entries = results.map { result in
-        JSONValue.object([
-          ("title", .string(result.title)), ("shown", .string(result.shown)),
-          ("feed", .string(result.address)),
-        ])
+        JSONValue.members(["title": result.title, "shown": result.shown, "feed": result.address])
       }
       members.append(("results", .array(entries)))
     }

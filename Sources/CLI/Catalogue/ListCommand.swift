@@ -16,8 +16,7 @@ enum ListCommand: Command {
                "newest": {"title", "published"}, "last_refresh", "next_refresh", "error"}]
     """
 
-  static func run(_ arguments: ArgumentList) throws -> Int32 {
-    var arguments = arguments
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
     let isJSON = arguments.takeFlag("--json")
     let onlyNames = arguments.takeFlag("--names")
     guard try arguments.operands().isEmpty else { throw UsageError("list takes no arguments") }
@@ -48,16 +47,12 @@ enum ListCommand: Command {
 
     var json: JSONValue {
       let podcast = listed.podcast
-      return .object([
-        ("name", .string(listed.name)), ("title", .string(podcast.title)),
-        ("author", .optional(podcast.author)),
-        ("feed_url", .string(podcast.feedURL.shown(isListed: podcast.isListed))),
-        ("episode_count", .integer(Int64(podcast.episodeCount))),
-        ("unplayed_count", .integer(Int64(podcast.unplayedCount))),
-        ("downloaded_count", .integer(Int64(downloaded))), ("newest", PodcastInfo.json(of: newest)),
-        ("last_refresh", .optional(podcast.lastRefresh.map(CivilTime.iso8601))),
-        ("next_refresh", .optional(podcast.nextRefresh.map(CivilTime.iso8601))),
-        ("error", .optional(podcast.error)),
+      return .members([
+        "name": listed.name, "title": podcast.title, "author": podcast.author,
+        "feed_url": podcast.feedURL.shown(isListed: podcast.isListed), "episode_count": podcast.episodeCount,
+        "unplayed_count": podcast.unplayedCount, "downloaded_count": downloaded,
+        "newest": PodcastInfo.json(of: newest), "last_refresh": podcast.lastRefresh.map(CivilTime.iso8601),
+        "next_refresh": podcast.nextRefresh.map(CivilTime.iso8601), "error": podcast.error,
       ])
     }
   }

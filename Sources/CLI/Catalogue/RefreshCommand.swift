@@ -14,8 +14,7 @@ enum RefreshCommand: Command {
       --json   [{"name", "new_episodes", "error"}]
     """
 
-  static func run(_ arguments: ArgumentList) throws -> Int32 {
-    var arguments = arguments
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
     let isJSON = arguments.takeFlag("--json")
     let paths = try arguments.operands()
     let session = try CatalogSession()
@@ -79,9 +78,6 @@ enum RefreshCommand: Command {
   }
 
   private static func outcome(_ name: String, newEpisodes: Int?, error: String?) -> JSONValue {
-    .object([
-      ("name", .string(WebAddress(name).shown)),
-      ("new_episodes", .optional(newEpisodes)), ("error", .optional(error)),
-    ])
+    .members(["name": WebAddress(name).shown, "new_episodes": newEpisodes, "error": error])
   }
 }

@@ -19,8 +19,7 @@ enum SearchCommand: Command {
                      "language", "description", "categories", "episode_count", "newest", "followed"}]}, null for what is unknown
     """
 
-  static func run(_ arguments: ArgumentList) throws -> Int32 {
-    var arguments = arguments
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
     let isJSON = arguments.takeFlag("--json")
     let limit = try arguments.takeNumber("--limit", in: 1...200)
     let country = try arguments.takeValue("--country")
@@ -29,8 +28,7 @@ enum SearchCommand: Command {
     {
       throw UsageError("--country takes two letters, not \"\(country)\"")
     }
-    let words = try arguments.operands()
-    if words.isEmpty { throw UsageError("search takes the words to search for") }
+    let words = try arguments.operands(1..., "search takes the words to search for")
     let query = words.joined(separator: " ")
     let session = try CatalogSession { settings in
       if let limit { settings.searchLimit = limit }
@@ -68,24 +66,20 @@ enum SearchCommand: Command {
   }
 
   private static func json(_ answer: MergedAnswer, _ followed: [Bool], _ query: String) -> JSONValue {
-    .object([
-      ("query", .string(query)), ("source", .string(answer.source)),
-      (
-        "results",
-        .array(
-          zip(answer.podcasts, followed).map { podcast, isFollowed in
-            .object([
-              ("title", .string(podcast.title)), ("author", .optional(podcast.author)),
-              ("feed_url", .string(podcast.feedURL.shown(isListed: podcast.isListed))),
-              ("link", .optional(podcast.link?.shown(isListed: podcast.isListed))),
-              ("image", .optional(podcast.imageURL?.shown(isListed: podcast.isListed))),
-              ("language", .optional(podcast.language)), ("description", .optional(podcast.description)),
-              ("categories", .strings(podcast.categories)),
-              ("episode_count", .optional(podcast.episodeCount > 0 ? podcast.episodeCount : nil)),
-              ("newest", .optional(podcast.newest.map(CivilTime.iso8601))), ("followed", .bool(isFollowed)),
-            ])
-          })
-      ),
+    .members([
+      "query": query, "source": answer.source,
+      "results": zip(answer.podcasts, followed).map { podcast, isFollowed in
+        JSONValue.members([
+          "title": podcast.title, "author": podcast.author,
+          "feed_url": podcast.feedURL.shown(isListed: podcast.isListed),
+          "link": podcast.link?.shown(isListed: podcast.isListed),
+          "image": podcast.imageURL?.shown(isListed: podcast.isListed), "language": podcast.language,
+          "description": podcast.description, "categories": podcast.categories,
+          "episode_count": podcast.episodeCount > 0 ? podcast.episodeCount as Int? : nil,
+          "newest": podcast.newest.map(CivilTime.iso8601),
+          "followed": isFollowed,
+        ])
+      },
     ])
   }
 

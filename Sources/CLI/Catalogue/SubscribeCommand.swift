@@ -15,11 +15,9 @@ enum SubscribeCommand: Command {
       --json   [{"name", "title", "feed_url", "error"}]
     """
 
-  static func run(_ arguments: ArgumentList) throws -> Int32 {
-    var arguments = arguments
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
     let isJSON = arguments.takeFlag("--json")
-    let words = try arguments.operands()
-    if words.isEmpty { throw UsageError("subscribe takes an address, a number or a title") }
+    let words = try arguments.operands(1..., "subscribe takes an address, a number or a title")
     let session = try CatalogSession()
     defer { session.settle() }
     let found = LastSearch(in: session.places)
@@ -33,15 +31,14 @@ enum SubscribeCommand: Command {
         if !isJSON { StandardStreams.report(listed.name) }
         let shown = listed.podcast.feedURL.shown(isListed: listed.podcast.isListed)
         outcomes.append(
-          .object([
-            ("name", .string(listed.name)), ("title", .string(listed.podcast.title)),
-            ("feed_url", .string(shown)), ("error", .null),
+          .members([
+            "name": listed.name, "title": listed.podcast.title, "feed_url": shown, "error": JSONValue.null,
           ]))
       } catch {
         outcomes.append(
-          .object([
-            ("name", .null), ("title", .null), ("feed_url", .string(WebAddress(word).shown)),
-            ("error", .string("\(error)")),
+          .members([
+            "name": JSONValue.null, "title": JSONValue.null, "feed_url": WebAddress(word).shown,
+            "error": "\(error)",
           ]))
         throw words.count == 1 ? error : CommandFailure(of: WebAddress(word).shown, error)
       }
@@ -62,9 +59,8 @@ enum UnsubscribeCommand: Command {
     cache needs the room.
     """
 
-  static func run(_ arguments: ArgumentList) throws -> Int32 {
-    let names = try arguments.operands()
-    if names.isEmpty { throw UsageError("unsubscribe takes the name of a podcast") }
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
+    let names = try arguments.operands(1..., "unsubscribe takes the name of a podcast")
     let session = try CatalogSession()
     defer { session.settle() }
     return names.forEachReporting { name in

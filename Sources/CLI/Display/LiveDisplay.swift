@@ -1,3 +1,4 @@
+internal import Configuration
 package import PosixKit
 
 /// Lines on a terminal that are drawn again in their place.
@@ -58,5 +59,26 @@ package struct LiveDisplay {
     }
     if !rest.isEmpty { shown.append(("… and \(rest.count) more", nil)) }
     return (shown + footer.map { ($0, nil) }).map { (ColumnText.cut($0.text, width), $0.color) }
+  }
+}
+
+/// Colours, on terminals that have them, and not where NO_COLOR is set (no-color.org).
+package struct Style: Sendable {
+  private let isColored: Bool
+
+  package enum Color: Int, Sendable { case red = 31, green, yellow }
+
+  static let output = Style(.output)
+
+  init(_ terminal: Terminal) {
+    let environment = Places.processEnvironment
+    isColored =
+      terminal.isTerminal && environment["NO_COLOR"]?.isEmpty ?? true
+      && !["dumb", ""].contains(environment["TERM"] ?? "")
+  }
+
+  func colored(_ text: String, _ color: Color?) -> String {
+    guard isColored, let color else { return text }
+    return "\u{1b}[\(color.rawValue)m\(text)\u{1b}[0m"
   }
 }

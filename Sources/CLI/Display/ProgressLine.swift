@@ -19,10 +19,7 @@ package struct ProgressLine {
   package var error: String?
 
   package init(name: String, state: TransferState, received: Int64, total: Int64?) {
-    self.name = name
-    self.state = state
-    self.received = received
-    self.total = total
+    (self.name, self.state, self.received, self.total) = (name, state, received, total)
   }
 
   /// For a terminal of so many columns: the bar gives way first, then the rate, the size and the time left; the name
@@ -100,6 +97,16 @@ package struct ProgressLine {
     guard isPadded else { return text }
     let width = wanted.reduce(-2) { $0 + (Self.widths[$1] ?? 0) + 2 }
     return text + String(repeating: " ", count: max(width - ColumnText.width(text), 0))
+  }
+
+  /// What moves is green, what does not is yellow or red; what waits its turn has no colour.
+  var color: Style.Color? {
+    switch state {
+    case .failed: .red
+    case .downloading: rate == nil && error != nil ? .yellow : .green
+    case .paused: .yellow
+    case .cached, .queued, .remote: nil
+    }
   }
 
   /// The bar, and below it why it does not move.

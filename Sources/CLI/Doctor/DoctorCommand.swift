@@ -14,8 +14,7 @@ enum DoctorCommand: Command {
       --quiet  problems only
     """
 
-  static func run(_ arguments: ArgumentList) throws -> Int32 {
-    var arguments = arguments
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
     let isJSON = arguments.takeFlag("--json")
     guard try arguments.operands().isEmpty else { throw UsageError("doctor takes no arguments") }
     var findings: [Finding] = []
@@ -25,16 +24,14 @@ enum DoctorCommand: Command {
       }
       findings += more
     }
-    report(FuseChecks.all())
-    report(MountChecks.all())
-    report(LibraryChecks.all())
+    report(MachineChecks.all())
     let places = PlaceChecks.all(environment: Places.processEnvironment)
     report(places.findings)
     if let settings = places.settings, let found = try? Places() {
-      report(DirectoryChecks.all(found, settings) + SyncChecks.all(found, settings))
+      report(ServiceChecks.directory(found, settings) + ServiceChecks.synchronization(found, settings))
     }
     // Last, because it may take its time.
-    if let settings = places.settings { report([NetworkCheck.run(settings)]) }
+    if let settings = places.settings { report([ServiceChecks.search(settings)]) }
     if isJSON { StandardStreams.print(JSONValue.array(findings.map(\.json)).indentedText) }
     let problems = findings.count(where: \.isProblem)
     if problems > 0 { throw CommandFailure("\(HumanText.count(problems, "problem")) found") }
@@ -47,6 +44,14 @@ package enum Finding: Hashable, Sendable {
   /// Nothing is wrong, but it is good to know.
   case note(String)
   case problem(String, fix: String)
+
+  /// What a check has found.
+  /// - Parameter problem: what is wrong where `isFine` is false.
+  static func check(
+    _ isFine: Bool, _ message: String, or problem: String, fix: String
+  ) -> Finding {
+    isFine ? .fine(message) : .problem(problem, fix: fix)
+  }
 
   package var isProblem: Bool { kind.status == "problem" }
 
@@ -61,9 +66,7 @@ package enum Finding: Hashable, Sendable {
   var color: Style.Color? { kind.color }
 
   var json: JSONValue {
-    .object([
-      ("status", .string(kind.status)), ("message", .string(kind.message)), ("fix", .optional(kind.fix)),
-    ])
+    .members(["status": kind.status, "message": kind.message, "fix": kind.fix])
   }
 
   /// Columns of the word at the beginning of a line.

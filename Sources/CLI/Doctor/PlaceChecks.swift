@@ -133,9 +133,8 @@ package enum PlaceChecks {
       return .note("cannot tell how much room is in \(path)")
     }
     let size = HumanText.size(left)
-    if left >= least { return .fine("\(size) free in \(path)") }
-    return .problem(
-      "only \(size) free in \(path): \(without)",
+    return .check(
+      left >= least, "\(size) free in \(path)", or: "only \(size) free in \(path): \(without)",
       fix:
         "delete what is not needed on that disk, or make it larger; min_free says what the cache leaves free")
   }
@@ -164,9 +163,9 @@ package enum PlaceChecks {
       kill(child, SIGTERM)
       _ = try? ChildProcess.wait(child)
     }
-    if isUp { return .fine("\(path) starts") }
-    return .problem(
-      "\(path) does not start", fix: "run it by hand: \(path) \(words.joined(separator: " "))")
+    return .check(
+      isUp, "\(path) starts", or: "\(path) does not start",
+      fix: "run it by hand: \(path) \(words.joined(separator: " "))")
   }
 
   /// Why the process that holds the daemon's lock does not serve; nil where it serves, or there is none.
@@ -181,16 +180,17 @@ package enum PlaceChecks {
     if client.isServed { return nil }
     let process = (try? UnixSocket.peer(of: socket.rawValue).process) ?? 0
     return .problem(
-      "process \(process), which holds the transfer daemon's lock, does not serve",
+      "process \(process) holds the transfer daemon's lock, but does not answer",
       fix: "stop it: kill \(process)")
   }
 
   /// Whether the daemon could start, and can read its store.
   private static func daemonState(_ state: String) -> [Finding] {
-    var findings: [Finding] = []
-    if let why = DaemonPlace.failure(in: state) {
-      let fix = "fix that, then open an episode again"
-      findings.append(.problem("the transfer daemon could not start: \(why)", fix: fix))
+    var findings = [DaemonPlace.failure(in: state)].compactMap { why in
+      why.map {
+        Finding.problem(
+          "the transfer daemon could not start: \($0)", fix: "fix that, then open an episode again")
+      }
     }
     switch TransferStore.condition(in: state) {
     case .missing: break

@@ -14,8 +14,7 @@ enum HelpCommand: Command {
       --completion SHELL   prints the completions for bash, zsh or fish
     """
 
-  static func run(_ arguments: ArgumentList) throws -> Int32 {
-    var arguments = arguments
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
     if let page = try arguments.takeValue("--manual") {
       guard let manual = Manuals.page(page) else { throw UsageError("there is no manual page \(page)") }
       StandardStreams.write(manual)

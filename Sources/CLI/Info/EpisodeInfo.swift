@@ -4,7 +4,6 @@ internal import MountService
 internal import PodcastModel
 internal import PodcastTree
 internal import PosixKit
-internal import TransferClient
 internal import TransferProtocol
 
 /// What is known of an episode, for people and for scripts.
@@ -24,11 +23,8 @@ struct EpisodeInfo {
     self.entry = entry
     self.path = path
     now = session.catalog.now
-    let client = try TransferClient(places: session.places, settings: session.settings, isMount: false)
-    defer { client.stop() }
-    client.waitUntilCurrent(until: .after(2))
     let key = entry.episode.mediaKey
-    status = client.status(of: key) ?? TransferStatus(TransferRequest(key: key))
+    status = try session.statuses()[key] ?? TransferStatus(TransferRequest(key: key))
     size = status.total ?? EpisodeSize.plausibleLength(of: entry.episode)
     let told = entry.episode.chapters.flatMap { ChapterList(parsing: Array($0.utf8)) }
     chapters =
@@ -55,7 +51,7 @@ struct EpisodeInfo {
       }
     }
     if let list = bytes.flatMap({ ChapterList(parsing: $0) }) { return .success(list) }
-    return .failure(ChapterFailure(reason: "\(url.host ?? "the host") gave something else"))
+    return .failure(ChapterFailure(reason: "\(url.host ?? "the host") sent something else"))
   }
 
   /// Seconds for the chapters to come.
@@ -128,30 +124,20 @@ struct EpisodeInfo {
   // MARK: For scripts
 
   var json: JSONValue {
-    .object([
-      ("path", .string(path)), ("title", .string(episode.title)), ("show", .string(entry.podcast.title)),
-      ("published", .optional(episode.isDated ? CivilTime.iso8601(episode.published) : nil)),
-      ("duration", .optional(episode.duration)), ("season", .optional(episode.season)),
-      ("episode", .optional(episode.episode)), ("explicit", .optional(episode.explicit)),
-      ("state", .string(status.state.name)), ("bytes_received", .integer(status.received)),
-      ("bytes_total", .optional(size)), ("error", .optional(status.reason)),
-      ("keep", .bool(status.isKept)), ("played", .bool(episode.played)),
-      ("position", .number(Double(episode.listening.position) / 1000)),
-      ("last_played", .optional(episode.listening.lastPlayed.map(CivilTime.iso8601))),
-      ("guid", .optional(episode.guid)), ("link", .optional(episode.link.map(shown))),
-      ("url", .string(shown(episode.enclosureURL))),
-      ("image", .optional(episode.imageURL.map(shown))), ("notes", .optional(notes.isEmpty ? nil : notes)),
-      ("links", .strings(NoteLinks.all(in: notes))), ("chapters", chaptersJSON),
-      (
-        "transcripts",
-        .array(
-          episode.transcripts.map {
-            .object([
-              ("url", .string(shown($0.url))), ("type", .optional($0.type)),
-              ("language", .optional($0.language)),
-            ])
-          })
-      ),
+    .members([
+      "path": path, "title": episode.title, "show": entry.podcast.title,
+      "published": episode.isDated ? CivilTime.iso8601(episode.published) : nil, "duration": episode.duration,
+      "season": episode.season, "episode": episode.episode, "explicit": episode.explicit,
+      "state": status.state.name, "bytes_received": status.received, "bytes_total": size,
+      "error": status.reason, "keep": status.isKept, "played": episode.played,
+      "position": Double(episode.listening.position) / 1000,
+      "last_played": episode.listening.lastPlayed.map(CivilTime.iso8601), "guid": episode.guid,
+      "link": episode.link.map(shown), "url": shown(episode.enclosureURL),
+      "image": episode.imageURL.map(shown), "notes": notes.isEmpty ? nil : notes,
+      "links": NoteLinks.all(in: notes), "chapters": chaptersJSON,
+      "transcripts": episode.transcripts.map {
+        JSONValue.members(["url": shown($0.url), "type": $0.type, "language": $0.language])
+      },
     ])
   }
 
@@ -159,10 +145,7 @@ struct EpisodeInfo {
     guard case .success(let list)? = chapters else { return chapters == nil ? .array([]) : .null }
     return .array(
       list.chapters.map {
-        .object([
-          ("start", .number(Double($0.start) / 1000)), ("title", .optional($0.title)),
-          ("url", .optional($0.link?.shown)),
-        ])
+        .members(["start": Double($0.start) / 1000, "title": $0.title, "url": $0.link?.shown])
       })
   }
 }

@@ -20,12 +20,10 @@ enum InfoCommand: Command {
       --window  opens it in the desktop's program for texts
     """
 
-  static func run(_ arguments: ArgumentList) throws -> Int32 {
-    var arguments = arguments
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
     let isJSON = arguments.takeFlag("--json")
     let isWindow = arguments.takeFlag("--window")
-    let paths = try arguments.operands()
-    if paths.isEmpty { throw UsageError("info takes the path of an episode or a podcast") }
+    let paths = try arguments.operands(1..., "info takes the path of an episode or a podcast")
     let session = try CatalogSession()
     defer { session.settle() }
     var documents: [JSONValue] = []

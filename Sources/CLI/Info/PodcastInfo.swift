@@ -1,7 +1,6 @@
 internal import Catalog
 internal import PodcastModel
 internal import PosixKit
-internal import TransferClient
 internal import TransferProtocol
 
 /// What is known of a podcast, for people and for scripts.
@@ -74,31 +73,24 @@ struct PodcastInfo {
   }
 
   var json: JSONValue {
-    .object([
-      ("title", .string(podcast.title)), ("name", .optional(listed?.name)),
-      ("followed", .bool(listed != nil)),
-      ("author", .optional(podcast.author)), ("feed_url", .string(shown(podcast.feedURL))),
-      ("link", .optional(podcast.link.map(shown))), ("image", .optional(podcast.imageURL.map(shown))),
-      ("language", .optional(podcast.language)), ("categories", .strings(podcast.categories)),
-      ("explicit", .optional(podcast.explicit)), ("episode_count", .integer(Int64(podcast.episodeCount))),
-      ("unplayed_count", .integer(Int64(podcast.unplayedCount))),
-      ("hidden_count", .integer(Int64(listed?.hiddenCount ?? 0))),
-      ("downloaded_count", .integer(Int64(downloads.episodes))),
-      ("downloaded_bytes", .integer(downloads.bytes)),
-      ("newest", PodcastInfo.json(of: newest)),
-      ("last_refresh", .optional(podcast.lastRefresh.map(CivilTime.iso8601))),
-      ("next_refresh", .optional(podcast.nextRefresh.map(CivilTime.iso8601))),
-      ("error", .optional(podcast.error)),
-      ("rules", .object(SubscriptionRules.Key.allCases.map { ($0.rawValue, .optional(rules.text($0))) })),
-      ("description", .optional(podcast.description.map(PlainText.text))),
+    .members([
+      "title": podcast.title, "name": listed?.name, "followed": listed != nil, "author": podcast.author,
+      "feed_url": shown(podcast.feedURL), "link": podcast.link.map(shown),
+      "image": podcast.imageURL.map(shown), "language": podcast.language, "categories": podcast.categories,
+      "explicit": podcast.explicit, "episode_count": podcast.episodeCount,
+      "unplayed_count": podcast.unplayedCount, "hidden_count": listed?.hiddenCount ?? 0,
+      "downloaded_count": downloads.episodes, "downloaded_bytes": downloads.bytes,
+      "newest": PodcastInfo.json(of: newest), "last_refresh": podcast.lastRefresh.map(CivilTime.iso8601),
+      "next_refresh": podcast.nextRefresh.map(CivilTime.iso8601), "error": podcast.error,
+      "rules": rules.json,
+      "description": podcast.description.map(PlainText.text),
     ])
   }
 
   /// The newest episode of a podcast.
   static func json(of newest: Episode?) -> JSONValue {
-    newest.map {
-      .object([("title", .string($0.title)), ("published", .string(CivilTime.iso8601($0.published)))])
-    } ?? .null
+    guard let newest else { return .null }
+    return .members(["title": newest.title, "published": CivilTime.iso8601(newest.published)])
   }
 }
 
@@ -109,10 +101,7 @@ struct DownloadCounts {
 
   /// By podcast.
   static func all(_ session: CatalogSession) throws -> [Int64: DownloadCounts] {
-    let client = try TransferClient(places: session.places, settings: session.settings, isMount: false)
-    defer { client.stop() }
-    client.waitUntilCurrent(until: .after(2))
-    let cached = client.allStatuses().filter { $0.state == .cached }
+    let cached = try session.statuses().values.filter { $0.state == .cached }
     let entries = try session.catalog.entries(forKeys: cached.map(\.key))
     return cached.reduce(into: [:]) { counts, status in
       guard let podcast = entries[status.key]?.podcast.id else { return }

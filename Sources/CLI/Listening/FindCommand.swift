@@ -25,13 +25,12 @@ enum FindCommand: Command {
       --play N         plays the Nth line: mpv from its time, else the desktop's player
     """
 
-  static func run(_ arguments: ArgumentList) throws -> Int32 {
-    var arguments = arguments
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
     let isJSON = arguments.takeFlag("--json")
     let chosen = try arguments.takeNumber("--play", in: 1...EpisodeQuery.largestLimit)
     let opposites = arguments.takeWords(beginningWith: "-is:")
     let words = try arguments.operands() + opposites
-    if words.isEmpty { throw UsageError("find which episodes?") }
+    if words.isEmpty { throw UsageError("find takes the words of a query") }
     let (text, query) = try query(words)
     let session = try CatalogSession()
     defer { session.settle() }
@@ -89,10 +88,7 @@ enum FindCommand: Command {
       of episode: KnownEpisodes.One, _ query: EpisodeQuery, _ session: CatalogSession, _ folder: String?
     ) -> JSONValue {
       let hits = hits(of: episode, query, session)?.map { hit in
-        JSONValue.object([
-          ("start", .number(Double(hit.start) / 1000)), ("speaker", .optional(hit.speaker)),
-          ("text", .string(hit.text)),
-        ])
+        JSONValue.members(["start": Double(hit.start) / 1000, "speaker": hit.speaker, "text": hit.text])
       }
       let reach = [("mkdir", JSONValue.optional(episode.path == nil ? folder : nil))]
       return episode.json(reach + (hits.map { [("hits", .array($0))] } ?? []))

@@ -4,7 +4,6 @@ internal import Glibc
 internal import MountService
 internal import PodcastModel
 internal import PosixKit
-internal import TransferClient
 internal import TransferProtocol
 
 /// Episodes of the catalogue as commands show them: with where they are in a mount, and how far their downloads are.
@@ -24,15 +23,14 @@ struct KnownEpisodes {
 
     func json(_ more: [(String, JSONValue)] = []) -> JSONValue {
       let episode = entry.episode
-      return .object(
-        more + [
-          ("path", .optional(path)), ("show", .string(entry.podcast.title)),
-          ("title", .string(episode.title)),
-          ("published", .optional(episode.isDated ? CivilTime.iso8601(episode.published) : nil)),
-          ("duration", episode.duration.map { .integer(Int64($0)) } ?? .null),
-          ("played", .bool(episode.played)),
-          ("position", .number(Double(episode.listening.position) / 1000)), ("state", .string(state.name)),
-        ])
+      let own = JSONValue.members([
+        "path": path, "show": entry.podcast.title, "title": episode.title,
+        "published": episode.isDated ? CivilTime.iso8601(episode.published) : nil,
+        "duration": episode.duration, "played": episode.played,
+        "position": Double(episode.listening.position) / 1000, "state": state.name,
+      ])
+      guard case .object(let members) = own else { return own }
+      return .object(more + members)
     }
   }
 
@@ -43,10 +41,7 @@ struct KnownEpisodes {
 
   init(_ session: CatalogSession) throws {
     self.session = session
-    let client = try TransferClient(places: session.places, settings: session.settings, isMount: false)
-    client.waitUntilCurrent(until: .after(2))
-    statuses = Dictionary(client.allStatuses().map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
-    client.stop()
+    statuses = try session.statuses()
     root = MountServer.mountPoints(places: session.places).min()
   }
 

@@ -13,8 +13,7 @@ enum MarkCommand: Command {
     "played": ("played", "1"), "unplayed": ("played", "0"), "kept": ("keep", "1"), "unkept": ("keep", "0"),
   ]
 
-  static func run(_ arguments: ArgumentList) throws -> Int32 {
-    var arguments = arguments
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
     let words = try arguments.paths()
     guard words.count > 1, let mark = marks[words[0]] else {
       throw UsageError("mark takes played, unplayed, kept or unkept, and paths")

@@ -16,8 +16,7 @@ enum NewCommand: Command {
       --json   [{"new", "path", "show", "title", "published", "duration", "played", "position", "state"}]
     """
 
-  static func run(_ arguments: ArgumentList) throws -> Int32 {
-    var arguments = arguments
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
     let isJSON = arguments.takeFlag("--json")
     guard try arguments.operands().isEmpty else { throw UsageError("new takes no arguments") }
     let session = try CatalogSession()

@@ -14,19 +14,15 @@ enum PositionCommand: Command {
       --json   {"position", "played", "last_played", "duration"}; times in seconds, null for what is unknown
     """
 
-  static func run(_ arguments: ArgumentList) throws -> Int32 {
-    var arguments = arguments
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
     let isJSON = arguments.takeFlag("--json")
-    let operands = try arguments.operands()
-    guard (1...2).contains(operands.count) else {
-      throw UsageError("position takes an episode, and a time to set")
-    }
+    let operands = try arguments.operands(1...2, "position takes an episode, and a time to set")
     guard let episode = try MountedEpisode.all(at: operands[0]).first, episode.path == operands[0] else {
       throw CommandFailure("\(operands[0]): a directory; position takes an episode")
     }
     if operands.count == 2 {
       guard PositionText.milliseconds(operands[1]) != nil else {
-        throw UsageError("\(PrintableText.line(operands[1])) is no time: 751.2, 12:31 or 1:02:03")
+        throw UsageError("\(PrintableText.line(operands[1])) is not a time: 751.2, 12:31 or 1:02:03")
       }
       try episode.set("position", to: operands[1])
     }
@@ -41,11 +37,10 @@ enum PositionCommand: Command {
   }
 
   private static func json(_ episode: MountedEpisode) throws -> JSONValue {
-    .object([
-      ("position", .number(Double(try episode.attribute("position") ?? "0") ?? 0)),
-      ("played", .bool(try episode.attribute("played") == "1")),
-      ("last_played", .optional(try episode.attribute("last_played"))),
-      ("duration", try episode.attribute("duration").flatMap { Int64($0) }.map { .integer($0) } ?? .null),
+    .members([
+      "position": Double(try episode.attribute("position") ?? "0") ?? 0,
+      "played": try episode.attribute("played") == "1", "last_played": try episode.attribute("last_played"),
+      "duration": try episode.attribute("duration").flatMap { Int64($0) },
     ])
   }
 }

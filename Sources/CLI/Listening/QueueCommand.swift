@@ -18,8 +18,7 @@ enum QueueCommand: Command {
       --json   [{"place", "path", "show", "title", "published", "duration", "played", "position", "state"}]
     """
 
-  static func run(_ arguments: ArgumentList) throws -> Int32 {
-    var arguments = arguments
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
     let isJSON = arguments.takeFlag("--json")
     let words = try arguments.operands()
     let session = try CatalogSession()

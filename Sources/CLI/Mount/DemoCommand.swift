@@ -21,7 +21,7 @@ enum DemoCommand: Command {
 
   private static let backgroundFlag = "--background"
 
-  static func run(_ arguments: ArgumentList) throws -> Int32 {
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
     if arguments.words.first == "--" {
       let places = try DemoPlaces()
       guard places.areInUse else {
@@ -30,13 +30,11 @@ enum DemoCommand: Command {
       places.enter()
       return CommandLineTool.run([ProgramArguments.name] + arguments.words.dropFirst())
     }
-    var arguments = arguments
     let isBackground = arguments.takeFlag(backgroundFlag)
     let staysInForeground = arguments.takeFlag("-f", "--foreground")
     let words = arguments.words
     let options = try arguments.takeValues("-o")
-    let operands = try arguments.operands()
-    guard operands.count <= 1 else { throw UsageError("demo takes one mount point") }
+    let operands = try arguments.operands(...1, "demo takes one mount point")
     try MountRequest.prepareUser(options, mountPoint: nil)
     let mountPoint = try operands.first ?? MountPoint.usualPath()
     if !isBackground, let other = try DemoPlaces().living() {

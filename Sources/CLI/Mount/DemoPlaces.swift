@@ -73,7 +73,7 @@ struct DemoPlaces {
     return nil
   }
 
-  static let inUse = CommandFailure("another demonstration begins or ends: try again")
+  static let inUse = CommandFailure("another demonstration is starting or ending: try again")
 
   /// Makes empty places and enters them.
   /// - Returns: the lock that keeps other demonstrations of the user away.

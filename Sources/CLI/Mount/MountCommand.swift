@@ -24,7 +24,7 @@ enum MountCommand: Command {
   /// Marks the process that stays when the one that was called has ended.
   private static let backgroundFlag = "--background"
 
-  static func run(_ arguments: ArgumentList) throws -> Int32 { try run(nil, arguments) }
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 { try run(nil, &arguments) }
 
   static func run(_ call: HelperCall) throws -> Int32 {
     var arguments = call.arguments
@@ -32,7 +32,7 @@ enum MountCommand: Command {
     // Verbose, no mtab, sloppy; the type, and a namespace that mount(8) has entered already.
     for flag in ["-v", "-n", "-s"] { _ = arguments.takeFlag(flag) }
     for value in ["-t", "-N"] { _ = try arguments.takeValue(value) }
-    if !isFake { return try run(call.source ?? "none", arguments) }
+    if !isFake { return try run(call.source ?? "none", &arguments) }
     let options = try arguments.takeValues("-o")
     try MountRequest.prepareUser(options, mountPoint: nil)
     _ = try MountRequest(
@@ -41,8 +41,7 @@ enum MountCommand: Command {
   }
 
   /// - Parameter source: the device of a call of mount(8).
-  private static func run(_ source: String?, _ arguments: ArgumentList) throws -> Int32 {
-    var arguments = arguments
+  private static func run(_ source: String?, _ arguments: inout ArgumentList) throws -> Int32 {
     let isBackground = arguments.takeFlag(backgroundFlag)
     let isResumed = arguments.takeFlag(Keeper.flag)
     let staysInForeground = arguments.takeFlag("-f", "--foreground")
@@ -108,7 +107,7 @@ enum MountCommand: Command {
       let server = MountServer.findLiving(path, places: places), let process = server.process
     else { return false }
     try MountRequest.check(options, places: places)
-    if MountChecks.canKeep, !Processes.isRunning("/proc/self/exe", in: process) {
+    if MachineChecks.canKeep, !Processes.isRunning("/proc/self/exe", in: process) {
       try server.handOver(places: places)
     }
     let note = options.isEmpty ? "" : "; the options take effect when it is mounted again"

@@ -1,3 +1,4 @@
+internal import Configuration
 internal import Glibc
 internal import MountService
 internal import PodcastModel
@@ -44,6 +45,35 @@ enum MountUsers {
     return maps.split(separator: UInt8(ascii: "\n")).contains { line in
       guard let slash = line.firstIndex(of: UInt8(ascii: "/")) else { return false }
       return isWithin(String(decoding: line[slash...], as: UTF8.self))
+    }
+  }
+}
+
+enum MountOwner {
+  /// The caller's, with the catalogue and the cache of this call; also where nothing tells.
+  case caller
+  case otherUser
+  case demonstration
+
+  /// nil where the path is in no mount of podcastfs.
+  init?(of path: String, places: Places) {
+    guard let path = MountPoint.absolutePath(path), let mount = MountTable.mount(holding: path), mount.isOurs
+    else { return nil }
+    if MountServer.find(mount.mountPoint, places: places) != nil {
+      self = .caller
+    } else if let user = mount.user, user != geteuid() {
+      self = .otherUser
+    } else {
+      self = (try? DemoPlaces())?.areInUse ?? false ? .demonstration : .caller
+    }
+  }
+
+  /// "another user's mount" or "the demonstration's mount"; nil for the caller's own.
+  static func stranger(at path: String, places: Places) -> String? {
+    switch MountOwner(of: path, places: places) {
+    case .caller, nil: nil
+    case .otherUser: "another user's mount"
+    case .demonstration: "the demonstration's mount"
     }
   }
 }

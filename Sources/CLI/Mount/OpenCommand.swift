@@ -17,12 +17,12 @@ enum OpenCommand: Command {
     itpc:) and lists, and opens the folder in the file manager. Without a terminal, a notification shows the outcome.
     """
 
-  static func run(_ arguments: ArgumentList) throws -> Int32 {
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
     let operands = try arguments.operands()
     let mountPoint = try MountPoint.usual()
     do {
       if !MountTable.isOurs(mountPoint) || MountProbe.look(at: mountPoint) == .dead {
-        _ = try MountCommand.run(ArgumentList([mountPoint]))
+        _ = try MountCommand.run([mountPoint])
       }
     } catch {
       tell("Podcasts cannot be mounted", "\(error)")
@@ -32,12 +32,16 @@ enum OpenCommand: Command {
     let status = operands.forEachReporting { operand in
       do {
         if let file = file(operand) {
-          let isWhole = try ImportCommand.run(ArgumentList(["--", file])) == 0
+          let isWhole = try ImportCommand.run(["--", file]) == 0
           tell(
-            isWhole ? "The podcasts of the list are followed" : "Some of the list could not be followed", file
+            isWhole
+              ? "You now follow the podcasts of the list" : "Some podcasts of the list could not be followed",
+            file
           )
         } else {
-          if try follow(operand) { tell("The podcast is followed", "It is in \(mountPoint)/Subscriptions") }
+          if try follow(operand) {
+            tell("You now follow the podcast", "It is in \(mountPoint)/Subscriptions")
+          }
         }
       } catch {
         tell("The podcast could not be followed", "\(error)")

@@ -16,8 +16,7 @@ enum RestartCommand: Command {
       --all   all your mounts; as root, those of all users. A mount that cannot be handed over stays as it is
     """
 
-  static func run(_ arguments: ArgumentList) throws -> Int32 {
-    var arguments = arguments
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
     let isAll = arguments.takeFlag("--all")
     let operands = try arguments.operands()
     guard operands.count <= (isAll ? 0 : 1) else { throw UsageError("restart takes one mount point") }
@@ -39,7 +38,7 @@ enum RestartCommand: Command {
     guard let server = MountServer.find(path, places: places), server.process != nil else {
       throw failure("its process has died, or its version cannot hand it over")
     }
-    guard MountChecks.canKeep else { throw failure("that needs Linux 6.9 or later") }
+    guard MachineChecks.canKeep else { throw failure("that needs Linux 6.9 or later") }
     do { try server.handOver(places: places) } catch { throw failure("\(error)") }
     return 0
   }

@@ -15,11 +15,9 @@ enum UnmountCommand: Command {
       --lazy   unmounts at once; programs keep what they have open until they close it
     """
 
-  static func run(_ arguments: ArgumentList) throws -> Int32 {
-    var arguments = arguments
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
     let isLazy = arguments.takeFlag("--lazy", "-z")
-    let operands = try arguments.operands()
-    guard operands.count <= 1 else { throw UsageError("unmount takes one mount point") }
+    let operands = try arguments.operands(...1, "unmount takes one mount point")
     let mountPoint = try operands.first ?? MountPoint.usualPath()
     func failure(_ why: String) -> CommandFailure { CommandFailure("cannot unmount \(mountPoint): \(why)") }
     let path = MountPoint.absolutePath(mountPoint)

@@ -16,7 +16,7 @@ enum PlayersCommand: Command {
     systemctl --user enable --now podcastfs-players
     """
 
-  static func run(_ arguments: ArgumentList) throws -> Int32 {
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
     guard try arguments.operands().isEmpty else { throw UsageError("players takes no arguments") }
     let loop = try EventLoop()
     let watch: PlayerWatch

@@ -20,8 +20,7 @@ enum SyncCommand: Command {
                  "uploaded": {"subscriptions", "unsubscribed", "episodes"}, "awaited"}
     """
 
-  static func run(_ arguments: ArgumentList) throws -> Int32 {
-    var arguments = arguments
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
     let isJSON = arguments.takeFlag("--json")
     let isWhole = arguments.takeFlag("--full")
     let isDry = arguments.takeFlag("--dry-run")
@@ -52,19 +51,14 @@ enum SyncCommand: Command {
   }
 
   private static func json(_ outcome: SyncOutcome, isDry: Bool) -> JSONValue {
-    .object([
-      ("server", .string(outcome.host)), ("kind", .string(outcome.kind.rawValue)), ("dry_run", .bool(isDry)),
-      ("full", .bool(outcome.isWhole)), ("subscriptions_added", .strings(outcome.added.map(\.shown))),
-      ("subscriptions_removed", .strings(outcome.removed.map(\.shown))),
-      ("episodes", .integer(Int64(outcome.episodes))),
-      (
-        "uploaded",
-        .object([
-          ("subscriptions", .integer(Int64(outcome.uploadedFeeds))),
-          ("unsubscribed", .integer(Int64(outcome.removedFeeds))),
-          ("episodes", .integer(Int64(outcome.uploadedEpisodes))),
-        ])
-      ), ("awaited", .integer(Int64(outcome.awaited))),
+    .members([
+      "server": outcome.host, "kind": outcome.kind.rawValue, "dry_run": isDry, "full": outcome.isWhole,
+      "subscriptions_added": outcome.added.map(\.shown),
+      "subscriptions_removed": outcome.removed.map(\.shown), "episodes": outcome.episodes,
+      "uploaded": JSONValue.members([
+        "subscriptions": outcome.uploadedFeeds, "unsubscribed": outcome.removedFeeds,
+        "episodes": outcome.uploadedEpisodes,
+      ]), "awaited": outcome.awaited,
     ])
   }
 
@@ -76,15 +70,15 @@ enum SyncCommand: Command {
       return parts.isEmpty ? "nothing" : parts.joined(separator: ", ")
     }
     let here = counts([
-      (outcome.added.count, "new subscription"), (outcome.removed.count, "ended subscription"),
+      (outcome.added.count, "new podcast"), (outcome.removed.count, "removed podcast"),
       (outcome.episodes, "episode"),
     ])
     let there = counts([
-      (outcome.uploadedFeeds, "new subscription"), (outcome.removedFeeds, "ended subscription"),
+      (outcome.uploadedFeeds, "new podcast"), (outcome.removedFeeds, "removed podcast"),
       (outcome.uploadedEpisodes, "episode"),
     ])
-    StandardStreams.report("\(isDry ? "would take" : "took") from \(outcome.host): \(here)")
-    StandardStreams.report("\(isDry ? "would give" : "gave") it: \(there)")
+    StandardStreams.report("\(isDry ? "would receive" : "received") from \(outcome.host): \(here)")
+    StandardStreams.report("\(isDry ? "would send" : "sent") to \(outcome.host): \(there)")
     if outcome.awaited > 0 {
       StandardStreams.report("\(HumanText.count(outcome.awaited, "episode")) not known here yet")
     }

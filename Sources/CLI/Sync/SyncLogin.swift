@@ -13,7 +13,7 @@ enum SyncLogin {
   static func run(_ address: String) throws -> Int32 {
     let (places, settings) = try CommandSettings.load()
     guard WebAddress(address).isWeb, WebAddress(address).parts?.userinfo == nil else {
-      throw UsageError("\(address) is no address that begins with http:// or https://")
+      throw UsageError("\(address) is not an address that begins with http:// or https://")
     }
     var sync = SyncSettings(url: address)
     let http = HTTPClient(name: "command-http")
@@ -26,7 +26,7 @@ enum SyncLogin {
     let deadline = MonotonicTime.after(patience)
     var credentials: LoginFlow.Credentials?
     while credentials == nil {
-      guard .now < deadline else { throw CommandFailure("nobody has logged in within twenty minutes") }
+      guard .now < deadline else { throw CommandFailure("nobody logged in within twenty minutes") }
       usleep(UInt32(pause * 1_000_000))
       credentials = try flow.poll()
     }

@@ -19,14 +19,12 @@ enum GetCommand: Command {
       --json        [{"path", "state", "bytes_received", "bytes_total", "error"}], at the end
     """
 
-  static func run(_ arguments: ArgumentList) throws -> Int32 {
-    var arguments = arguments
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
     let isJSON = arguments.takeFlag("--json")
     let isQueued = arguments.takeFlag("--queue")
     let newest = try arguments.takeNumber("--newest", in: 1...100_000)
     let since = try arguments.takeValue("--since").map(moment)
-    let paths = try arguments.paths()
-    if paths.isEmpty { throw UsageError("get takes the paths of episodes") }
+    let paths = try arguments.paths(1..., "get takes the paths of episodes")
     let choice = MountedEpisode.Choice(newest: newest, since: since)
     let operands = MountedEpisode.all(atEach: paths, choice)
     for (_, failure) in operands.failures { StandardStreams.complain("\(failure)") }
@@ -49,7 +47,7 @@ enum GetCommand: Command {
       display?.draw(footer: wanted.count > 1 ? [DownloadTotals(lines).text] : []) { columns in
         lines.map {
           .init(
-            isOver ? [$0.bar(columns: columns)] : $0.lines(columns: columns), $0.state == .failed ? .red : nil
+            isOver ? [$0.bar(columns: columns)] : $0.lines(columns: columns), $0.color
           )
         }
       }
@@ -172,10 +170,9 @@ enum GetCommand: Command {
 
   /// What is not known of it is null.
   private static func json(_ path: String, _ line: ProgressLine?, error: String?) -> JSONValue {
-    .object([
-      ("path", .string(path)), ("state", .optional(line?.state.name)),
-      ("bytes_received", .optional(line?.received)), ("bytes_total", .optional(line?.total)),
-      ("error", .optional(error)),
+    .members([
+      "path": path, "state": line?.state.name, "bytes_received": line?.received, "bytes_total": line?.total,
+      "error": error,
     ])
   }
 
@@ -185,5 +182,29 @@ enum GetCommand: Command {
     case .remote: "it was cancelled"
     default: "it is \(state.name)"
     }
+  }
+}
+
+/// How far several downloads are together, in one line.
+struct DownloadTotals {
+  private let lines: [ProgressLine]
+
+  init(_ lines: [ProgressLine]) { self.lines = lines }
+
+  /// "3 of 12 downloaded, 120 MiB of 1.2 GiB, 2.1 MiB/s, 9:12 left".
+  var text: String {
+    let complete = lines.count { $0.state == .cached }
+    let received = lines.reduce(Int64(0)) { $0 + $1.received }
+    let total = lines.reduce(Int64(0)) { $0 + ($1.total ?? $1.received) }
+    var words = ["\(complete) of \(HumanText.count(lines.count, "episode")) downloaded"]
+    words.append(
+      received < total ? "\(HumanText.size(received)) of \(HumanText.size(total))" : HumanText.size(received))
+    let rate = lines.reduce(Int64(0)) { $0 + ($1.state == .downloading ? $1.rate ?? 0 : 0) }
+    if rate > 0 {
+      words.append("\(HumanText.size(rate))/s")
+      let seconds = (total - received) / rate
+      if seconds > 0 && seconds <= 86_400 { words.append("\(HumanText.duration(seconds)) left") }
+    }
+    return words.joined(separator: ", ")
   }
 }

@@ -14,15 +14,13 @@ enum LimitCommand: Command {
       --json  {"limit_rate", "paused"}
     """
 
-  static func run(_ arguments: ArgumentList) throws -> Int32 {
-    var arguments = arguments
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
     let isJSON = arguments.takeFlag("--json")
-    let operands = try arguments.operands()
-    guard operands.count <= 1 else { throw UsageError("limit takes one rate") }
+    let operands = try arguments.operands(...1, "limit takes one rate")
     let root = try UserMount.root()
     if let rate = operands.first {
       guard Settings.rate(rate) != nil else {
-        throw UsageError("\(PrintableText.line(rate)) is no rate: 500K, 2M, or 0 for no limit")
+        throw UsageError("\(PrintableText.line(rate)) is not a rate: 500K, 2M, or 0 for no limit")
       }
       try ExtendedAttributes.set("user.podcastfs.limit_rate", of: root, to: rate)
     }
@@ -30,7 +28,7 @@ enum LimitCommand: Command {
     if isJSON {
       let isPaused = try ExtendedAttributes.get("user.podcastfs.paused", of: root) == "1"
       StandardStreams.print(
-        JSONValue.object([("limit_rate", .integer(rate)), ("paused", .bool(isPaused))]).indentedText)
+        JSONValue.members(["limit_rate": rate, "paused": isPaused]).indentedText)
     } else if operands.isEmpty {
       StandardStreams.print(rate == 0 ? "no limit" : "\(HumanText.size(rate))/s")
     }

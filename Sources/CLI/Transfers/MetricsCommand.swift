@@ -16,11 +16,9 @@ enum MetricsCommand: Command {
       --json   [{"name", "labels": {}, "value"}]
     """
 
-  static func run(_ arguments: ArgumentList) throws -> Int32 {
-    var arguments = arguments
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
     let isJSON = arguments.takeFlag("--json")
-    let operands = try arguments.operands()
-    guard operands.count <= 1 else { throw UsageError("metrics takes one mount point") }
+    let operands = try arguments.operands(...1, "metrics takes one mount point")
     let root = try operands.first ?? UserMount.root()
     let text: String
     do {
@@ -43,18 +41,14 @@ enum MetricsCommand: Command {
         }
         let name = line[..<blank].prefix { $0 != "{" }
         let labels = line[..<blank].dropFirst(name.count).dropFirst().dropLast().split(separator: ",")
-        return .object([
-          ("name", .string(String(name))),
-          (
-            "labels",
-            .object(
-              labels.compactMap { label in
-                let parts = label.split(separator: "=", maxSplits: 1)
-                return parts.count == 2
-                  ? (String(parts[0]), .string(String(parts[1].dropFirst().dropLast()))) : nil
-              })
-          ),
-          ("value", .number(value)),
+        return .members([
+          "name": String(name),
+          "labels": JSONValue.object(
+            labels.compactMap { label in
+              let parts = label.split(separator: "=", maxSplits: 1)
+              return parts.count == 2
+                ? (String(parts[0]), .string(String(parts[1].dropFirst().dropLast()))) : nil
+            }), "value": value,
         ])
       })
   }

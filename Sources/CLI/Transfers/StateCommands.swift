@@ -13,8 +13,8 @@ enum PauseCommand: Command {
     subscription: all in it that run or wait. --all means all downloads.
     """
 
-  static func run(_ arguments: ArgumentList) throws -> Int32 {
-    try StateChange(to: .paused, from: [.queued, .downloading]).run(Self.self, arguments)
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
+    try StateChange(to: .paused, from: [.queued, .downloading]).run(Self.self, &arguments)
   }
 }
 
@@ -28,8 +28,8 @@ enum ResumeCommand: Command {
     subscription: all directly in it, the newest first. --all means all downloads.
     """
 
-  static func run(_ arguments: ArgumentList) throws -> Int32 {
-    try StateChange(to: .downloading, from: [.paused, .failed], isInOrder: true).run(Self.self, arguments)
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
+    try StateChange(to: .downloading, from: [.paused, .failed], isInOrder: true).run(Self.self, &arguments)
   }
 }
 
@@ -43,9 +43,9 @@ enum CancelCommand: Command {
     subscription: all directly in it. --all means all that are not complete.
     """
 
-  static func run(_ arguments: ArgumentList) throws -> Int32 {
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
     let states: Set<TransferState> = [.queued, .downloading, .paused, .failed, .cached]
-    return try StateChange(to: .remote, from: states).run(Self.self, arguments)
+    return try StateChange(to: .remote, from: states).run(Self.self, &arguments)
   }
 }
 
@@ -61,8 +61,7 @@ private struct StateChange {
     (self.target, self.sources, self.isInOrder) = (target, sources, isInOrder)
   }
 
-  func run(_ command: any Command.Type, _ arguments: ArgumentList) throws -> Int32 {
-    var arguments = arguments
+  func run(_ command: any Command.Type, _ arguments: inout ArgumentList) throws -> Int32 {
     let isAll = arguments.takeFlag("--all", "-a")
     let paths = try arguments.paths()
     if paths.isEmpty != isAll { throw UsageError("\(command.name) takes the paths of episodes, or --all") }

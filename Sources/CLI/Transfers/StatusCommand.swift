@@ -1,9 +1,11 @@
+internal import Catalog
 internal import Configuration
 internal import Directory
 internal import PodcastModel
+internal import PodcastTree
 internal import PosixKit
 internal import TransferClient
-internal import TransferProtocol
+package import TransferProtocol
 
 enum StatusCommand: Command {
   static let name = "status"
@@ -17,8 +19,7 @@ enum StatusCommand: Command {
       --json   the same as .podcastfs/status.json in a mount
     """
 
-  static func run(_ arguments: ArgumentList) throws -> Int32 {
-    var arguments = arguments
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
     let options = Options(asJSON: arguments.takeFlag("--json"), watches: arguments.takeFlag("--watch", "-w"))
     guard try arguments.operands().isEmpty else { throw UsageError("status takes no arguments") }
     let (places, settings) = try CommandSettings.load()
@@ -65,9 +66,7 @@ enum StatusCommand: Command {
     private var last = ""
 
     init(options: Options, cacheLimit: Int64, names: KnownPodcasts) {
-      self.options = options
-      self.cacheLimit = cacheLimit
-      self.names = names
+      (self.options, self.cacheLimit, self.names) = (options, cacheLimit, names)
       if options.watches, !options.asJSON, Terminal.output.isTerminal { display = LiveDisplay(.output) }
     }
 
@@ -98,4 +97,83 @@ enum StatusCommand: Command {
       last = text
     }
   }
+}
+
+/// What `podcastfs status` shows.
+package struct TransferList {
+  private let statuses: [TransferStatus]
+  private let folder: (TransferStatus) -> String
+
+  /// - Parameter folder: what a download's podcast is called.
+  package init(_ statuses: [TransferStatus], folder: @escaping (TransferStatus) -> String) {
+    self.statuses = statuses
+    self.folder = folder
+  }
+
+  /// Those that are neither remote nor complete.
+  private var lines: [ProgressLine] {
+    StatusReport.ordered(statuses).filter { $0.state != .cached }.map { status in
+      ProgressLine(status, show: folder(status))
+    }
+  }
+
+  package func entries(columns: Int) -> [LiveDisplay.Entry] {
+    lines.map { .init($0.lines(columns: columns), $0.color) }
+  }
+
+  var text: String { (lines.map(\.text) + [summary]).joined(separator: "\n") }
+
+  package var summary: String {
+    let cached = statuses.count { $0.state == .cached }
+    let size = HumanText.size(statuses.reduce(0) { $0 + $1.received })
+    let counts: [String] = [.downloading, .queued, .paused, .failed].compactMap { (state: TransferState) in
+      let count = statuses.count { $0.state == state }
+      return count > 0 ? "\(count) \(state.name)\(state == .downloading ? totals : "")" : nil
+    }
+    return (counts + ["\(HumanText.count(cached, "episode")) downloaded (\(size) in the cache)"]).joined(
+      separator: ", ")
+  }
+
+  /// The rate of all that run and the time that all that is wanted takes, as far as both are known.
+  private var totals: String {
+    let rate = statuses.reduce(0) { $0 + ($1.state == .downloading ? $1.rate ?? 0 : 0) }
+    guard rate > 0 else { return "" }
+    let wanted = statuses.filter { $0.state == .downloading || $0.state == .queued }
+    let left = wanted.reduce(Int64(0)) { $0 + max(($1.total ?? $1.received) - $1.received, 0) }
+    let seconds = left / rate
+    let time = seconds > 0 && seconds <= 86_400 ? ", \(HumanText.duration(seconds)) left" : ""
+    return " (\(HumanText.size(rate))/s\(time))"
+  }
+}
+
+/// Facts of the catalogue for downloads: the size that the feed gives, and the name of the podcast's folder.
+struct KnownPodcasts {
+  private struct Facts {
+    var length: Int64?
+    var folder: String?
+  }
+
+  private let catalogue: String
+  private var known: [MediaKey: Facts] = [:]
+
+  init(in places: Places) { catalogue = "\(places.data)/catalog.sqlite" }
+
+  /// Reads from the catalogue the episodes of downloads that this value does not know yet.
+  /// - Returns: the transfers with the sizes that their episodes' attributes have.
+  mutating func complete(_ statuses: [TransferStatus]) -> [TransferStatus] {
+    let wanted = statuses.filter { $0.state != .remote && $0.state != .cached && known[$0.key] == nil }.map(
+      \.key)
+    for key in wanted { known[key] = Facts() }
+    let entries = KnownEntries.all(forKeys: wanted, inFile: catalogue)
+    let folders = KnownEntries.folderNames(ofPodcasts: Set(entries.map(\.podcast.id)), inFile: catalogue)
+    // Of several episodes with one enclosure the first counts.
+    for entry in entries.reversed() {
+      known[entry.episode.mediaKey] = Facts(
+        length: EpisodeSize.plausibleLength(of: entry.episode), folder: folders[entry.podcast.id])
+    }
+    return statuses.map { $0.withLength(ofFeed: known[$0.key]?.length) }
+  }
+
+  /// The name of the podcast's folder; its title where the catalogue does not know it.
+  func folder(of status: TransferStatus) -> String { known[status.key]?.folder ?? status.show }
 }

@@ -19,8 +19,7 @@ enum VerifyCommand: Command {
                to]]}]}
     """
 
-  static func run(_ arguments: ArgumentList) throws -> Int32 {
-    var arguments = arguments
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
     let isJSON = arguments.takeFlag("--json")
     let paths = try arguments.paths()
     var operands = MountedEpisode.all(atEach: paths)
@@ -116,28 +115,16 @@ enum VerifyCommand: Command {
   }
 
   private static func json(_ checked: [VerifiedEpisode]) -> JSONValue {
-    let damaged = checked.filter { !$0.damaged.isEmpty }
-    return .object([
-      ("checked", .integer(Int64(checked.count))),
-      ("sound_bytes", .integer(checked.reduce(0) { $0 + $1.sound })),
-      ("unsummed_bytes", .integer(checked.reduce(0) { $0 + $1.unsummed })),
-      (
-        "damaged",
-        .array(
-          damaged.map { episode in
-            .object([
-              ("key", .string(episode.status.key.text)),
-              ("title", .string(episode.status.title)),
-              ("show", .string(episode.status.show)),
-              ("name", .string(episode.status.fileName)),
-              (
-                "ranges",
-                .array(
-                  episode.damaged.map { .array([.integer($0.lowerBound), .integer($0.upperBound)]) })
-              ),
-            ])
-          })
-      ),
+    let damaged = checked.filter { !$0.damaged.isEmpty }.map { episode in
+      JSONValue.members([
+        "key": episode.status.key.text, "title": episode.status.title, "show": episode.status.show,
+        "name": episode.status.fileName, "ranges": episode.damaged.map { [$0.lowerBound, $0.upperBound] },
+      ])
+    }
+    return .members([
+      "checked": checked.count, "sound_bytes": checked.reduce(0) { $0 + $1.sound },
+      "unsummed_bytes": checked.reduce(0) { $0 + $1.unsummed },
+      "damaged": damaged,
     ])
   }
 }

@@ -1,71 +1,90 @@
+internal import Catalog
 internal import PodcastModel
 internal import PosixKit
 internal import Transcripts
 internal import TransferProtocol
 
-/// The attributes of an episode: what each is called, and where its value comes from.
+/// The attributes of an episode: what each is called, and where its value comes from. They are listed in this order.
 enum EpisodeAttributes {
-  private static let prefix = AttributeList.prefix
-  /// In the order in which they are listed: of the transfer, of the feed, of freedesktop.org.
-  private static let transferNames = [
-    "state", "progress", "bytes_received", "bytes_total", "size_source", "rate", "eta", "error", "keep",
-  ].map { prefix + $0 }
-  private static let factNames =
-    [
-      "url", "link", "guid", "title", "show", "published", "duration", "season", "episode", "explicit",
-      "played", "position", "last_played",
-    ].map { prefix + $0 } + [
-      "user.mime_type", "user.xdg.origin.url", "user.xdg.referrer.url", "user.xdg.publisher",
-      "user.xdg.language", "user.dublincore.title", "user.dublincore.creator", "user.dublincore.date",
-      "user.dublincore.identifier", "user.xdg.comment", "user.dublincore.description",
-    ]
-  private static let transferSet = Set(transferNames)
-  private static let known = transferSet.union(factNames).union([tags])
+  typealias OfTransfer = @Sendable (EpisodeSize, TransferStatus?) -> String?
+  private typealias OfFeed = @Sendable (Episode, Podcast) -> String?
+
+  /// By the name without "user.podcastfs.".
+  private static let transfer: [(String, OfTransfer)] = [
+    ("state", { ($1?.state ?? .remote).name }),
+    ("progress", { $0.source == .estimate ? nil : progress($0, $1) }),
+    ("bytes_received", { String($1?.received ?? 0) }),
+    ("bytes_total", { size, _ in size.source == .estimate ? nil : String(size.bytes) }),
+    ("size_source", { size, _ in size.source.rawValue }),
+    ("rate", { $1?.state == .downloading ? $1?.rate.map { String($0) } : nil }),
+    ("eta", { $1?.state == .downloading ? $1?.eta.map { String($0) } : nil }),
+    ("error", { $1?.reason }),
+    ("keep", { $1?.isKept ?? false ? "1" : "0" }),
+  ]
+
+  private static func progress(_ size: EpisodeSize, _ status: TransferStatus?) -> String {
+    Progress.text(
+      received: status?.received ?? 0, total: size.bytes, isComplete: status?.state == .cached)
+  }
+
+  /// By the whole name. The notes are cut already.
+  private static let feed = own.map { (AttributeList.prefix + $0, $1) } + common
+  private static let own: [(String, OfFeed)] = [
+    ("url", url), ("link", { $0.link?.shown(isListed: $1.isListed) }), ("guid", guid), ("title", title),
+    ("show", { $1.title }), ("published", date), ("duration", { episode, _ in text(episode.duration) }),
+    ("season", { episode, _ in text(episode.season) }),
+    ("episode", { episode, _ in text(episode.episode) }),
+    ("explicit", { episode, _ in episode.explicit.map { $0 ? "1" : "0" } }),
+    ("played", { episode, _ in episode.played ? "1" : "0" }),
+    ("position", { episode, _ in position(episode.listening.position) }),
+    ("last_played", { episode, _ in episode.listening.lastPlayed.map(CivilTime.iso8601) }),
+  ]
+  /// Those of freedesktop.org and Dublin Core.
+  private static let common: [(String, OfFeed)] = [
+    ("user.mime_type", { episode, _ in MediaType.type(forFileName: episode.fileName) }),
+    ("user.xdg.origin.url", url),
+    ("user.xdg.referrer.url", { ($0.link ?? $1.link)?.shown(isListed: $1.isListed) }),
+    ("user.xdg.publisher", author), ("user.xdg.language", { $1.language }),
+    ("user.dublincore.title", title), ("user.dublincore.creator", author), ("user.dublincore.date", date),
+    ("user.dublincore.identifier", guid), ("user.xdg.comment", { episode, _ in episode.notes }),
+    ("user.dublincore.description", { episode, _ in episode.notes }),
+  ]
+  private static let url: OfFeed = { $0.enclosureURL.shown(isListed: $1.isListed) }
+  private static let guid: OfFeed = { episode, _ in episode.guid.map(PrintableText.line) }
+  private static let title: OfFeed = { episode, _ in episode.title }
+  private static let author: OfFeed = { $1.author ?? $1.title }
+  private static let date: OfFeed = { episode, _ in
+    episode.isDated ? CivilTime.iso8601(episode.published) : nil
+  }
+  private static func text(_ number: Int?) -> String? { number.map { String($0) } }
+  private static func position(_ milliseconds: Int64) -> String? {
+    milliseconds > 0 ? PositionText.seconds(milliseconds) : nil
+  }
 
   /// Words that describe an episode, separated by commas (freedesktop.org, common extended attributes). Dolphin has a
   /// column for them.
   static let tags = "user.xdg.tags"
-
-  static func tags(_ listening: ListeningState, _ status: TransferStatus?, isQueued: Bool) -> String? {
-    var words: [String] = []
-    if !listening.isPlayed { words.append("unplayed") }
-    if !listening.isPlayed && listening.position > 0 { words.append("started") }
-    if status?.state == .cached { words.append("cached") }
-    if status?.isKept ?? false { words.append("kept") }
-    if isQueued { words.append("queued") }
-    return words.isEmpty ? nil : words.joined(separator: ",")
-  }
-
-  static func isKnown(_ name: String) -> Bool { known.contains(name) || isOfHits(name) }
-
-  /// Where an episode says what a search looks for.
-  static func isOfHits(_ name: String) -> Bool { hitNames.contains(name) }
-  private static let hitNames = ["hits", "hit_text"].map { prefix + $0 }
+  private static let (hits, hitText) = (AttributeList.prefix + "hits", AttributeList.prefix + "hit_text")
   private static let mostHits = 50
 
-  /// Nil where it says nothing of the kind.
-  static func value(_ name: String, of hits: [TranscriptHit]?) -> String? {
-    guard let first = hits?.first else { return nil }
-    if name == hitNames[1] { return first.text }
-    return hits?.prefix(mostHits).map { seconds($0.start) }.joined(separator: " ")
-  }
-
-  /// "751", "751.2".
-  private static func seconds(_ milliseconds: Int) -> String {
-    let tenths = milliseconds / 100
-    return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
-  }
-  static func isOfTransfer(_ name: String) -> Bool { transferSet.contains(name) }
+  /// What is known without the feed's facts, by the whole name.
+  static let ofTransfer = Dictionary(
+    uniqueKeysWithValues: transfer.map { (AttributeList.prefix + $0.0, $0.1) })
+  private static let others = Set(feed.map(\.0) + [tags, hits, hitText])
+  static func isKnown(_ name: String) -> Bool { ofTransfer[name] != nil || others.contains(name) }
 
   /// All of them, in order.
   static func list(
     _ episode: ListedEpisode, _ detail: EpisodeDetails.Detail, status: TransferStatus?, isQueued: Bool,
-    hits: [TranscriptHit]?
+    hits found: [TranscriptHit]?
   ) -> AttributeList {
     var list = AttributeList()
-    for name in transferNames { list.add(plain: name, value(name, episode, status: status)) }
+    let size = EpisodeSize(episode, status)
+    for (name, value) in transfer { list.add(name, value(size, status)) }
     list.add(plain: tags, tags(detail.entry.episode.listening, status, isQueued: isQueued))
-    for name in hitNames { list.add(plain: name, value(name, of: hits)) }
+    let starts = found?.prefix(mostHits).map { PositionText.seconds(Int64($0.start) / 100 * 100) }
+    list.add(plain: hits, starts?.joined(separator: " "))
+    list.add(plain: hitText, found?.first?.text)
     list.add(detail.facts)
     return list.bounded()
   }
@@ -74,58 +93,20 @@ enum EpisodeAttributes {
   static let transferLimit = 10 * 32 + 800
 
   /// What the feed says of an episode.
-  static func facts(of entry: EpisodeEntry, comment: String?) -> AttributeList {
+  static func facts(of entry: EpisodeEntry) -> AttributeList {
     var list = AttributeList()
-    for name in factNames { list.add(plain: name, value(name, entry, comment)) }
+    for (name, value) in feed { list.add(plain: name, value(entry.episode, entry.podcast)) }
     return list
   }
 
-  private static func value(_ name: String, _ entry: EpisodeEntry, _ comment: String?) -> String? {
-    let (episode, podcast) = (entry.episode, entry.podcast)
-    return switch name {
-    case prefix + "guid", "user.dublincore.identifier": episode.guid.map(PrintableText.line)
-    case prefix + "title", "user.dublincore.title": episode.title
-    case prefix + "show": podcast.title
-    case prefix + "published", "user.dublincore.date":
-      episode.isDated ? CivilTime.iso8601(episode.published) : nil
-    case prefix + "duration": episode.duration.map { String($0) }
-    case prefix + "season": episode.season.map { String($0) }
-    case prefix + "episode": episode.episode.map { String($0) }
-    case prefix + "explicit": episode.explicit.map { $0 ? "1" : "0" }
-    case prefix + "played": episode.played ? "1" : "0"
-    case prefix + "position":
-      episode.listening.position > 0 ? PositionText.seconds(episode.listening.position) : nil
-    case prefix + "last_played": episode.listening.lastPlayed.map(CivilTime.iso8601)
-    case prefix + "url", "user.xdg.origin.url": episode.enclosureURL.shown(isListed: podcast.isListed)
-    case prefix + "link": episode.link?.shown(isListed: podcast.isListed)
-    case "user.xdg.referrer.url": (episode.link ?? podcast.link)?.shown(isListed: podcast.isListed)
-    case "user.mime_type": MediaType.type(forFileName: episode.fileName)
-    case "user.xdg.publisher", "user.dublincore.creator": podcast.author ?? podcast.title
-    case "user.xdg.language": podcast.language
-    case "user.xdg.comment", "user.dublincore.description": comment
-    default: nil
-    }
-  }
-
-  /// What is known without the feed's facts.
-  static func value(_ name: String, _ episode: ListedEpisode, status: TransferStatus?) -> String? {
-    let size = EpisodeSize(episode, status)
-    let state = status?.state ?? .remote
-    let received = status?.received ?? 0
-    switch name.dropFirst(prefix.count) {
-    case "state": return state.name
-    case "progress":
-      if size.source == .estimate { return nil }
-      return Progress.text(received: received, total: size.bytes, isComplete: state == .cached)
-    case "bytes_received": return String(received)
-    case "bytes_total": return size.source == .estimate ? nil : String(size.bytes)
-    case "size_source": return size.source.rawValue
-    case "rate": return state == .downloading ? status?.rate.map { String($0) } : nil
-    case "eta": return state == .downloading ? status?.eta.map { String($0) } : nil
-    case "error": return status?.reason
-    case "keep": return status?.isKept ?? false ? "1" : "0"
-    default: return nil
-    }
+  private static func tags(
+    _ listening: ListeningState, _ status: TransferStatus?, isQueued: Bool
+  ) -> String? {
+    let words = [
+      ("unplayed", !listening.isPlayed), ("started", !listening.isPlayed && listening.position > 0),
+      ("cached", status?.state == .cached), ("kept", status?.isKept ?? false), ("queued", isQueued),
+    ].filter(\.1).map(\.0)
+    return words.isEmpty ? nil : words.joined(separator: ",")
   }
 }
 
@@ -155,5 +136,60 @@ extension PodcastTree {
     for key in SubscriptionRules.Key.allCases { list.add(key.rawValue, rules?.text(key)) }
     list.add("description", podcast.description.map(PlainText.oneLine))
     return list.bounded()
+  }
+}
+
+/// The episodes whose attributes were last asked for: programs ask for one attribute after the other.
+final class EpisodeDetails: Sendable {
+  /// An episode with its podcast; of its notes only as much as attributes show.
+  struct Detail: Sendable {
+    let entry: EpisodeEntry
+    /// The attributes that do not depend on its download.
+    let facts: AttributeList
+  }
+  private struct State {
+    var details: [Int64: Detail] = [:]
+    /// The last one that was not found here.
+    var lastRead: Int64 = 0
+  }
+  private let state = Monitor(State())
+  private static let limit = 256
+  /// So many rows are read at once where a program goes from one episode to the next.
+  private static let block: Int64 = 16
+  /// In bytes.
+  private static let notesLength = 400
+
+  static func detail(_ entry: EpisodeEntry) -> Detail {
+    var entry = entry
+    entry.episode.notes = entry.episode.notes.map { PlainText.oneLine($0).cut(toBytes: notesLength) }
+    return Detail(entry: entry, facts: EpisodeAttributes.facts(of: entry))
+  }
+
+  /// The rows to read for an episode: its whole block where the last one was near. A podcast's numbers begin with a
+  /// multiple of a block.
+  func toRead(with id: Int64) -> (first: Int64, count: Int) {
+    let isNear = state.withLock { state in
+      defer { state.lastRead = id }
+      return abs(id - state.lastRead) <= 2 * Self.block
+    }
+    return isNear ? (id / Self.block * Self.block, Int(Self.block)) : (id, 1)
+  }
+
+  func find(_ id: Int64) -> Detail? { state.withLock { $0.details[id] } }
+
+  func store(_ detail: Detail) {
+    state.withLock { state in
+      if state.details.count >= Self.limit { state.details = [:] }
+      state.details[detail.entry.episode.id] = detail
+    }
+  }
+
+  /// Its row has changed.
+  func forget(_ id: Int64) { state.withLock { _ = $0.details.removeValue(forKey: id) } }
+
+  func forget(podcast: Int64) {
+    state.withLock { state in
+      state.details = state.details.filter { EpisodeID.podcast(of: $0.key) != podcast }
+    }
   }
 }

@@ -41,9 +41,7 @@ final class EpisodeFile: OpenFile {
     self.looks = looks
     self.givesParts = givesParts
     self.keepsCache = keepsCache && !isDirect
-    self.changesAttributes = changesAttributes
-    self.shownSize = shownSize
-    self.meter = meter
+    (self.changesAttributes, self.shownSize, self.meter) = (changesAttributes, shownSize, meter)
     self.onClose = onClose
   }
 

@@ -168,21 +168,18 @@ struct EpisodeNode: TreeNode {
 
   func extendedAttribute(_ name: String) -> Answer<String?> {
     guard EpisodeAttributes.isKnown(name) else { return .value(nil) }
-    if EpisodeAttributes.isOfTransfer(name) {
-      return tree.listed(id.row).map { EpisodeAttributes.value(name, $0, status: status(of: $0)) }
+    if let value = EpisodeAttributes.ofTransfer[name] {
+      return tree.listed(id.row).map { episode in
+        let status = status(of: episode)
+        return value(EpisodeSize(episode, status), status)
+      }
     }
     return tree.detail(id.row).then { detail in
-      if name == EpisodeAttributes.tags {
-        return tree.listed(id.row).map {
-          EpisodeAttributes.tags(detail.entry.episode.listening, status(of: $0), isQueued: isQueued)
-        }
-      }
-      if EpisodeAttributes.isOfHits(name) {
-        return hits(detail.entry.episode.mediaKey).map { EpisodeAttributes.value(name, of: $0) }
-      }
       // Long texts may be cut by what else there is.
-      return detail.facts.hasRoom(for: EpisodeAttributes.transferLimit)
-        ? .value(detail.facts.value(name)) : extendedAttributes().map { $0.value(name) }
+      if detail.facts.hasRoom(for: EpisodeAttributes.transferLimit), let fact = detail.facts.value(name) {
+        return .value(fact)
+      }
+      return extendedAttributes().map { $0.value(name) }
     }
   }
 
@@ -261,14 +258,12 @@ extension PodcastTree {
 
 extension TreeState {
   func attributes(of episode: ListedEpisode, node: NodeID, _ status: TransferStatus?) -> NodeAttributes {
-    var attributes = NodeAttributes(node: node, isDirectory: false, permissions: 0o644)
+    var attributes = NodeAttributes(node: node, permissions: 0o644, modified: FileTime(episode.modified))
     // Readers keep the size that they opened: another size would cut their reads off, or show zeros behind the end.
     let size = EpisodeSize(episode, status)
     let isUnknown = node.isOfUnknownSize || open.isOfUnknownSize(node)
     attributes.size = open.size(of: node) ?? (isUnknown ? size.whileUnknown : size.bytes)
     attributes.stored = status?.received ?? 0
-    attributes.modified = FileTime(episode.modified)
-    attributes.changed = attributes.modified
     attributes.links = UInt32(max(1, linkCount(of: episode)))
     return attributes
   }

@@ -11,9 +11,7 @@ package struct Program: Hashable, Sendable {
   package var started: UInt64
 
   package init(process: Int32, name: String, started: UInt64) {
-    self.process = process
-    self.name = name
-    self.started = started
+    (self.process, self.name, self.started) = (process, name, started)
   }
 }
 

@@ -28,11 +28,9 @@ final class EventLog: Sendable {
     record(
       "state",
       [
-        ("state", .string(status.state.name)), ("show", .string(entry.podcast.title)),
-        ("title", .string(entry.episode.title)), ("name", .string(entry.episode.fileName)),
-        ("guid", .optional(entry.episode.guid)), ("progress", .optional(status.progressText)),
-        ("bytes_received", .integer(status.received)), ("bytes_total", .optional(status.total)),
-        ("error", .optional(status.reason)),
+        "state": status.state.name, "show": entry.podcast.title, "title": entry.episode.title,
+        "name": entry.episode.fileName, "guid": entry.episode.guid, "progress": status.progressText,
+        "bytes_received": status.received, "bytes_total": status.total, "error": status.reason,
       ])
   }
 
@@ -41,9 +39,8 @@ final class EventLog: Sendable {
       record(
         "new_episode",
         [
-          ("show", .string(podcast.title)), ("title", .string(episode.title)),
-          ("name", .string(episode.fileName)), ("guid", .optional(episode.guid)),
-          ("published", .string(CivilTime.iso8601(episode.published))),
+          "show": podcast.title, "title": episode.title, "name": episode.fileName, "guid": episode.guid,
+          "published": CivilTime.iso8601(episode.published),
         ])
     }
   }
@@ -52,9 +49,8 @@ final class EventLog: Sendable {
     record(
       "refreshed",
       [
-        ("show", .string(podcast.title)),
-        ("feed_url", .string(podcast.feedURL.shown(isListed: podcast.isListed))),
-        ("episode_count", .integer(Int64(podcast.episodeCount))), ("error", .optional(podcast.error)),
+        "show": podcast.title, "feed_url": podcast.feedURL.shown(isListed: podcast.isListed),
+        "episode_count": podcast.episodeCount, "error": podcast.error,
       ])
   }
 
@@ -62,20 +58,15 @@ final class EventLog: Sendable {
     record(
       "imported",
       [
-        ("added", .integer(Int64(imported.added))), ("known", .integer(Int64(imported.known))),
-        ("episodes", .integer(Int64(imported.episodes + imported.awaited))),
-        ("problem_count", .integer(Int64(imported.problems.count))),
-        ("problems", .strings(imported.problems.prefix(Self.problemLimit).map { $0.cut(toBytes: 256) })),
+        "added": imported.added, "known": imported.known, "episodes": imported.episodes + imported.awaited,
+        "problem_count": imported.problems.count,
+        "problems": imported.problems.prefix(Self.problemLimit).map { $0.cut(toBytes: 256) },
       ])
   }
 
   func recordSynchronized(added: Int, removed: Int, episodes: Int) {
     record(
-      "synced",
-      [
-        ("subscriptions_added", .integer(Int64(added))), ("subscriptions_removed", .integer(Int64(removed))),
-        ("episodes", .integer(Int64(episodes))),
-      ])
+      "synced", ["subscriptions_added": added, "subscriptions_removed": removed, "episodes": episodes])
   }
 
   /// The most reasons in one event.
@@ -83,12 +74,11 @@ final class EventLog: Sendable {
   /// Of one text, in bytes: an event is never too long for the memory that keeps it.
   private static let textLimit = 1024
 
-  private func record(_ event: String, _ members: [(String, JSONValue)]) {
-    let time = JSONValue.string(CivilTime.iso8601(wallClockSeconds()))
+  private func record(_ event: String, _ members: KeyValuePairs<String, any JSONRepresentable>) {
     let bounded = members.map { name, value -> (String, JSONValue) in
-      if case .string(let text) = value { return (name, .string(text.cut(toBytes: Self.textLimit))) }
-      return (name, value)
+      (name, (value as? String).map { .string($0.cut(toBytes: Self.textLimit)) } ?? value.json)
     }
+    let time = JSONValue.string(CivilTime.iso8601(wallClockSeconds()))
     let value = JSONValue.object([("event", .string(event)), ("time", time)] + bounded)
     let line = Array(value.compactText.utf8) + [UInt8(ascii: "\n")]
     for stream in streams.withLock({ Array($0.values) }) { stream.add(line) }

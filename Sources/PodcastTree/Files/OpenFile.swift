@@ -1,3 +1,4 @@
+internal import Glibc
 package import PosixKit
 
 /// An open file of any kind.
@@ -57,4 +58,55 @@ extension OpenFile {
     completion(nil)
     return {}
   }
+}
+
+/// A small file whose bytes are there as a whole when it is opened: status, subscription list, log, sidecars.
+final class TextFile: OpenFile {
+  private let bytes: [UInt8]
+  let isDirect: Bool
+  let changesAttributes: Bool
+
+  /// - Parameter isDirect: whether it is made at each open, so that its size differs from one to the next.
+  init(_ bytes: [UInt8], isDirect: Bool = true, changesAttributes: Bool = false) {
+    (self.changesAttributes, self.bytes, self.isDirect) = (changesAttributes, bytes, isDirect)
+  }
+
+  var keepsCache: Bool { false }
+  var size: Int64? { Int64(bytes.count) }
+
+  func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, Errno>? {
+    guard offset >= 0, offset < bytes.count else { return .success(0) }
+    let part = bytes[Int(offset)...].prefix(buffer.count)
+    buffer.copyBytes(from: part)
+    return .success(part.count)
+  }
+
+  func close() {}
+}
+
+/// The log file: each read gets what it holds by then (`tail -f`).
+final class FollowedFile: OpenFile {
+  private let path: String
+
+  init(_ path: String) { self.path = path }
+
+  var isDirect: Bool { true }
+  var keepsCache: Bool { false }
+  var size: Int64? { Self.size(path) }
+
+  /// In bytes; 0 where it is not there.
+  static func size(_ path: String) -> Int64 {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int64(status.st_size) : 0
+  }
+
+  func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, Errno>? {
+    do {
+      return .success(try FileDescriptor(openingRegular: path, O_RDONLY).read(into: buffer, at: offset))
+    } catch {
+      return error.errno == .ENOENT ? .success(0) : .failure(error.errno)
+    }
+  }
+
+  func close() {}
 }

@@ -1,7 +1,7 @@
 internal import PosixKit
 
-/// A list or a link file that is being copied to `Subscriptions/`: its feeds are subscribed to at close. It can be opened,
-/// read and written again as long as its name stays.
+/// A file that is being copied: a list, backup or link file to `Subscriptions/`, or a transcript beside its episode. It is
+/// taken in at close, and can be opened, read and written again as long as its name stays.
 final class Upload: OpenFile {
   private struct State {
     var name: String?
@@ -21,6 +21,8 @@ final class Upload: OpenFile {
   static let lifetime = 10.0
 
   let node: NodeID
+  /// What a transcript is listed as, from the first moment on; nil for all other files.
+  let sidecar: Sidecar?
   /// In bytes; what is longer is refused with EFBIG.
   private let limit: Int
   private let state: Monitor<State>
@@ -28,21 +30,21 @@ final class Upload: OpenFile {
   private let onIdle: @Sendable (Upload) -> Void
 
   /// - Parameters:
-  ///   - importer: subscribes to what the bytes list.
+  ///   - importer: takes the bytes in.
   ///   - onIdle: called when the last that had it open has closed it.
   init(
-    node: NodeID, name: String?, bytes: [UInt8] = [], limit: Int = Upload.longestList,
+    node: NodeID, name: String?, bytes: [UInt8] = [], sidecar: Sidecar? = nil,
+    limit: Int = Upload.longestList,
     importer: @escaping @Sendable ([UInt8]) -> Answer<Void>,
     onIdle: @escaping @Sendable (Upload) -> Void
   ) {
-    self.node = node
-    self.limit = limit
+    (self.node, self.sidecar, self.limit) = (node, sidecar, limit)
     state = Monitor(State(name: name, bytes: bytes))
     self.importer = importer
     self.onIdle = onIdle
   }
 
-  /// Nil for a write to `subscriptions.opml` itself.
+  /// In `Subscriptions/`; nil for a transcript, and for a write to `subscriptions.opml` itself.
   var name: String? {
     get { state.withLock { $0.name } }
     set { state.withLock { $0.name = newValue } }
@@ -50,7 +52,13 @@ final class Upload: OpenFile {
   var isDirect: Bool { true }
   var keepsCache: Bool { false }
   var size: Int64? { Int64(state.withLock { $0.bytes.count }) }
-  var modified: FileTime { state.withLock { $0.modified } }
+  var attributes: NodeAttributes {
+    let modified = state.withLock { $0.modified }
+    var attributes = NodeAttributes(
+      node: node, permissions: sidecar == nil ? 0o600 : 0o644, size: size ?? 0, modified: modified)
+    attributes.timeout = 0
+    return attributes
+  }
   var isOpen: Bool { state.withLock { $0.handles > 0 } }
   /// It was neither a list nor a link: its name need not stay.
   var isRefused: Bool { state.withLock { $0.isRefused } }

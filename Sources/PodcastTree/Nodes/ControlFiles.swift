@@ -13,7 +13,10 @@ struct ControlFile: TreeNode {
 
   func attributes() -> Answer<NodeAttributes> {
     var attributes = tree.state.withLock { tree.controlFileAttributes(id, $0) }
-    if id == .log { attributes.setSize(FollowedFile.size(tree.places.logFile)) }
+    if id == .log {
+      attributes.size = FollowedFile.size(tree.places.logFile)
+      attributes.stored = attributes.size
+    }
     return .value(attributes)
   }
 
@@ -67,19 +70,11 @@ struct SubscriptionListFile: TreeNode {
 
 extension PodcastTree {
   func controlFileAttributes(_ node: NodeID, _ state: TreeState) -> NodeAttributes {
-    let isList = node == .subscriptionList
-    var attributes = NodeAttributes(node: node, isDirectory: false, permissions: isList ? 0o600 : 0o400)
-    if isList {
-      attributes.size = state.subscriptionListSize ?? 4096
-      attributes.modified = state.time(state.listTimes.subscriptionList) ?? started
-      if state.subscriptionListSize == nil { attributes.timeout = 0 }
-    } else {
-      attributes.size = 4096
-      attributes.modified = .now
-      attributes.timeout = 0
-    }
-    attributes.setSize(attributes.size)
-    attributes.changed = attributes.modified
+    let size = node == .subscriptionList ? state.subscriptionListSize : nil
+    let time = node == .subscriptionList ? state.time(state.listTimes.subscriptionList) ?? started : .now
+    var attributes = NodeAttributes(
+      node: node, permissions: node == .subscriptionList ? 0o600 : 0o400, size: size ?? 4096, modified: time)
+    if size == nil { attributes.timeout = 0 }
     return attributes
   }
 

@@ -30,25 +30,29 @@ extension PodcastTree {
     }
   }
 
-  /// After rename(2) the kernel has a name in the new folder that may be wrong, and has dropped a name that the old folder
-  /// still has. Makes the kernel look up both names again, and tells watchers the true names.
+  /// Tells the kernel and watchers what the two names are really worth, where that is not what rename(2) suggests.
   private func settle(
     _ episode: ListedEpisode, was old: (folder: NodeID, name: String)?,
     becomes new: (folder: NodeID, name: String)
   ) -> Answer<Void> {
     .on(loader) {
       let shown = self.state.withLock { $0.names(of: $0.episode(episode.id) ?? episode) }.byFolder
-      var difference = Difference()
-      func add(_ name: (folder: NodeID, name: String), _ event: Difference.Event) {
-        difference.names.append(
-          Difference.Name(
-            name: name.name, directory: name.folder, event: event, isDirectory: false,
-            node: NodeID(.episode, episode.id)))
-        difference.listings.append(name.folder)
-      }
-      if let old, shown[old.folder]?[old.name] != nil { add(old, .appeared) }
-      if shown[new.folder]?[new.name] == nil { add(new, .vanished) }
-      self.tell(difference)
+      var names: [(NodeID, String, Difference.Event)] = []
+      if let old, shown[old.folder]?[old.name] != nil { names.append((old.folder, old.name, .appeared)) }
+      if shown[new.folder]?[new.name] == nil { names.append((new.folder, new.name, .vanished)) }
+      self.tell(names, of: NodeID(.episode, episode.id))
     }
+  }
+
+  /// After rename(2) the kernel has a name in the new folder that may be wrong, and has dropped a name that the old folder
+  /// still has. Makes the kernel look up such names again.
+  func tell(_ names: [(folder: NodeID, name: String, event: Difference.Event)], of node: NodeID) {
+    var difference = Difference()
+    difference.names = names.map {
+      Difference.Name(
+        name: $0.name, directory: $0.folder, event: $0.event, node: node)
+    }
+    difference.listings = names.map(\.folder)
+    tell(difference)
   }
 }

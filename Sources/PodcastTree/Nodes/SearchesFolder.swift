@@ -36,7 +36,7 @@ struct SearchesFolder: FolderNode {
   func move(_ name: String, _ target: Target, to newName: String, in parent: NodeID) -> Answer<Void> {
     guard parent == .search, target.identity.kind == .search else { return .failure(.EPERM) }
     if let errno = tree.refusal(ofName: newName) { return .failure(errno) }
-    return listing(for: Caller(user: tree.owner.user, thread: 0)).then { listing in
+    return listing(for: .owner(tree.owner)).then { listing in
       if listing[newName] != nil { return .failure(.EEXIST) }
       return search(newName, replacing: target.identity.row).map { _ in }
     }
@@ -174,15 +174,9 @@ struct SearchFolder: FolderNode {
   /// when it unlocks the two directories.
   private func stay(_ name: String, _ target: Target, _ newName: String) -> Answer<Void> {
     .on(tree.loader) {
-      var difference = Difference()
-      for (name, directory) in [(name, id), (newName, NodeID.subscriptions)] {
-        difference.names.append(
-          Difference.Name(
-            name: name, directory: directory, event: .replaced, isDirectory: true, node: target.identity))
-        difference.listings.append(directory)
-      }
       tree.stayed(target.identity)
-      tree.tell(difference)
+      tree.tell(
+        [(id, name, .replaced), (.subscriptions, newName, .replaced)], of: target.identity)
     }
   }
 }

@@ -12,7 +12,7 @@ struct SubscriptionsFolder: FolderNode {
 
   /// Fails with EEXIST where a name is taken.
   func isFree(_ name: String) -> Answer<Void> {
-    listing(for: Caller(user: tree.owner.user, thread: 0)).then { listing in
+    listing(for: .owner(tree.owner)).then { listing in
       listing[name] == nil && UniqueNames.key(name) != Self.listName ? .value(()) : .failure(.EEXIST)
     }
   }
@@ -38,7 +38,7 @@ struct SubscriptionsFolder: FolderNode {
     let row = target.identity.row
     if target.identity.kind == .upload {
       if let errno = tree.refusal(ofName: newName) { return .failure(errno) }
-      return isFree(newName).then { tree.renameUpload(row, to: newName) }
+      return isFree(newName).then { tree.renameUpload(target.identity, to: newName) }
     }
     guard target.identity.kind == .subscription else { return .failure(.EPERM) }
     if let errno = tree.refusal(ofSubscription: newName) { return .failure(errno) }

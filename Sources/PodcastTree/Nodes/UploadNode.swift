@@ -8,11 +8,9 @@ struct UploadNode: TreeNode {
   let tree: PodcastTree
   let id: NodeID
 
-  private var upload: Upload? { tree.state.withLock { $0.uploads[id.row] } }
+  private var upload: Upload? { tree.state.withLock { $0.uploads[id] } }
 
-  func attributes() -> Answer<NodeAttributes> {
-    upload == nil ? .failure(.ENOENT) : .value(tree.state.withLock { tree.uploadAttributes(id, $0) })
-  }
+  func attributes() -> Answer<NodeAttributes> { upload.map { .value($0.attributes) } ?? .failure(.ENOENT) }
 
   func open(writes: Bool, for caller: Caller) -> Answer<any OpenFile> {
     guard tree.owner.admits(caller) else { return .failure(.EACCES) }
@@ -26,16 +24,6 @@ struct UploadNode: TreeNode {
 }
 
 extension PodcastTree {
-  func uploadAttributes(_ id: NodeID, _ state: TreeState) -> NodeAttributes {
-    var attributes = NodeAttributes(node: id, isDirectory: false, permissions: 0o600)
-    let upload = state.uploads[id.row]
-    attributes.setSize(upload?.size ?? 0)
-    attributes.modified = upload?.modified ?? started
-    attributes.changed = attributes.modified
-    attributes.timeout = 0
-    return attributes
-  }
-
   /// A list under a name of its own: in the directory until it goes.
   func createUpload(_ name: String) -> Answer<(attributes: NodeAttributes, file: any OpenFile)> {
     .on(loader) {
@@ -47,12 +35,11 @@ extension PodcastTree {
         } onIdle: { [weak self] upload in
           self?.expire(upload)
         }
-        state.uploads[id.row] = upload
+        state.uploads[id] = upload
         return upload
       }
       self.uploadsChanged()
-      let file = upload.open()
-      return (self.state.withLock { self.uploadAttributes(upload.node, $0) }, file)
+      return (upload.attributes, upload.open())
     }
   }
 
@@ -131,9 +118,9 @@ extension PodcastTree {
     }
   }
 
-  func renameUpload(_ row: Int64, to name: String) -> Answer<Void> {
+  func renameUpload(_ id: NodeID, to name: String) -> Answer<Void> {
     .on(loader) {
-      guard let upload = self.state.withLock({ $0.uploads[row] }) else { throw Errno.ENOENT }
+      guard let upload = self.state.withLock({ $0.uploads[id] }) else { throw Errno.ENOENT }
       upload.name = name
       self.uploadsChanged()
     }
@@ -142,7 +129,7 @@ extension PodcastTree {
   func removeUpload(_ id: NodeID) -> Answer<Void> { .on(loader) { self.forget(id) } }
 
   private func forget(_ id: NodeID) {
-    if state.withLock({ $0.uploads.removeValue(forKey: id.row) }) != nil { uploadsChanged() }
+    if state.withLock({ $0.uploads.removeValue(forKey: id) }) != nil { uploadsChanged() }
   }
 
   /// Notes the time of the change; where that fails, the directory keeps its time. On the loader's thread.

@@ -21,28 +21,19 @@ extension NodeID {
   }
 }
 
-/// A transcript that is being copied: it has its name and its node from the first moment on.
-struct TranscriptDraft: Sendable {
-  let upload: Upload
-  let sidecar: Sidecar
-}
-
 extension PodcastTree {
   /// Begins a transcript beside an episode.
   /// - Parameter podcast: whose directory it is.
-  func createTranscript(_ name: String, ofPodcast podcast: Int64) -> Answer<
-    (
-      attributes: NodeAttributes, file: any OpenFile
-    )
-  > {
+  func createTranscript(
+    _ name: String, ofPodcast podcast: Int64
+  ) -> Answer<(attributes: NodeAttributes, file: any OpenFile)> {
     .on(loader) {
       let episodes = try self.loadEpisodes(ofPodcast: podcast).episodes ?? []
       guard let ending = OwnTranscript.Ending.allCases.first(where: { name.hasSuffix($0.rawValue) }),
         let episode = episodes.first(where: { $0.stem + ending.rawValue == name })
       else { throw Errno.EROFS }
       let upload = self.transcriptDraft(of: episode, ending)
-      let file = upload.open()
-      return (self.state.withLock { $0.attributes(ofDraft: upload.node) }, file)
+      return (upload.attributes, upload.open())
     }
   }
 
@@ -57,8 +48,8 @@ extension PodcastTree {
       let draft = try self.transcriptDraft(at: node)
       if let errno = draft.truncate(to: size) { throw errno }
       // Where no open follows, nothing has happened.
-      self.loader.async(after: Self.patienceOfDrafts) { [weak self] in self?.endDraft(draft.node) }
-      var attributes = self.state.withLock { $0.attributes(ofDraft: draft.node) }
+      self.loader.async(after: Self.patienceOfDrafts) { [weak self] in self?.endDraft(draft) }
+      var attributes = draft.attributes
       attributes.node = node
       return attributes
     }
@@ -70,8 +61,8 @@ extension PodcastTree {
   /// On the loader's thread.
   private func transcriptDraft(at node: NodeID) throws -> Upload {
     _ = try loadEpisodes(ofPodcast: EpisodeID.podcast(of: node.row))
-    guard let episode = state.withLock({ $0.episode(node.row) }),
-      let sidecar = state.withLock({ $0.sidecar(node) }),
+    let (found, shown) = state.withLock { ($0.episode(node.row), $0.sidecar(node)) }
+    guard let episode = found, let sidecar = shown,
       let ending = OwnTranscript.Ending.allCases.first(where: { episode.stem + $0.rawValue == sidecar.name })
     else { throw Errno.EROFS }
     if case .own(let own) = sidecar.content {
@@ -85,28 +76,28 @@ extension PodcastTree {
     of episode: ListedEpisode, _ ending: OwnTranscript.Ending, _ bytes: [UInt8] = []
   ) -> Upload {
     let node = NodeID.ownTranscript(episode: episode.id, ending)
+    let empty = OwnTranscript(
+      key: episode.mediaKey, ending: ending, size: 0, changed: FileTime.now.sinceEpoch)
     return state.withLock { state in
-      if let known = state.drafts[node] { return known.upload }
-      let upload = Upload(node: node, name: nil, bytes: bytes, limit: OwnTranscripts.longest) {
-        [weak self] bytes in
+      if let known = state.uploads[node] { return known }
+      let upload = Upload(
+        node: node, name: nil, bytes: bytes, sidecar: Sidecar(own: empty, of: episode.id, stem: episode.stem),
+        limit: OwnTranscripts.longest
+      ) { [weak self] bytes in
         self?.keepTranscript(bytes, of: episode, ending) ?? .failure(.EIO)
-      } onIdle: { [weak self] _ in
+      } onIdle: { [weak self] upload in
         guard let self else { return }
-        loader.async { self.endDraft(node) }
+        loader.async { self.endDraft(upload) }
       }
-      let empty = OwnTranscript(
-        key: episode.mediaKey, ending: ending, size: 0, changed: FileTime.now.sinceEpoch)
-      state.drafts[node] = TranscriptDraft(
-        upload: upload, sidecar: Sidecar(own: empty, of: episode.id, stem: episode.stem))
+      state.uploads[node] = upload
       return upload
     }
   }
 
-  private func endDraft(_ node: NodeID) {
-    let isOpen = state.withLock { $0.drafts[node]?.upload.isOpen ?? false }
-    if isOpen { return }
-    state.withLock { state in state.drafts[node] = nil }
-    ownTranscriptsChanged(node)
+  private func endDraft(_ upload: Upload) {
+    if upload.isOpen { return }
+    state.withLock { $0.uploads[upload.node] = nil }
+    ownTranscriptsChanged(upload.node)
   }
 
   private func keepTranscript(
@@ -151,18 +142,8 @@ extension PodcastTree {
 }
 
 extension TreeState {
-  func attributes(ofDraft node: NodeID) -> NodeAttributes {
-    var attributes = NodeAttributes(node: node, isDirectory: false, permissions: 0o644)
-    guard let draft = drafts[node] else { return attributes }
-    attributes.setSize(draft.upload.size ?? 0)
-    attributes.modified = draft.upload.modified
-    attributes.changed = attributes.modified
-    attributes.timeout = 0
-    return attributes
-  }
-
   /// A transcript that is being copied to a directory of its podcast.
   func draft(_ name: String, ofPodcast podcast: Int64) -> Sidecar? {
-    drafts.values.first { $0.sidecar.podcast == podcast && $0.sidecar.name == name }?.sidecar
+    uploads.values.lazy.compactMap(\.sidecar).first { $0.podcast == podcast && $0.name == name }
   }
 }

@@ -33,14 +33,8 @@ final class Sidecar: Sendable {
     _ node: NodeID, _ name: String, _ podcast: Int64, _ content: Content, _ key: SidecarKey,
     allowsPrivateHosts: Bool = false, modified: Int64, estimate: Int64
   ) {
-    self.node = node
-    self.name = name
-    self.podcast = podcast
-    self.content = content
-    self.key = key
-    self.allowsPrivateHosts = allowsPrivateHosts
-    self.modified = modified
-    self.estimate = estimate
+    (self.node, self.name, self.podcast, self.content, self.key) = (node, name, podcast, content, key)
+    (self.allowsPrivateHosts, self.modified, self.estimate) = (allowsPrivateHosts, modified, estimate)
   }
 
   var isRemote: Bool { if case .remote = content { true } else { false } }

@@ -31,7 +31,7 @@ struct SidecarNode: TreeNode {
       if id.kind != .transcript { return .failure(.EROFS) }
       return tree.owner.admits(caller) ? tree.writeTranscript(id) : .failure(.EACCES)
     }
-    if let draft = tree.state.withLock({ $0.drafts[id] }) { return .value(draft.upload.open()) }
+    if let draft = tree.state.withLock({ $0.uploads[id] }) { return .value(draft.open()) }
     let isBarred = id.kind == .cover ? !tree.owner.admits(caller) : caller.sniffs || tree.isBarred(caller)
     return sidecar.then { sidecar in
       switch sidecar.content {
@@ -56,8 +56,8 @@ struct SidecarNode: TreeNode {
   }
 
   func change(size: Int64?, onlyTimes: Bool) -> Answer<NodeAttributes> {
-    if let draft = tree.state.withLock({ $0.drafts[id] }) {
-      if let size, let errno = draft.upload.truncate(to: size) { return .failure(errno) }
+    if let draft = tree.state.withLock({ $0.uploads[id] }) {
+      if let size, let errno = draft.truncate(to: size) { return .failure(errno) }
       return attributes()
     }
     if let size, id.kind == .transcript { return tree.truncateTranscript(id, to: size) }
@@ -79,16 +79,14 @@ struct SidecarNode: TreeNode {
 
 extension TreeState {
   func attributes(of sidecar: Sidecar) -> NodeAttributes {
-    if drafts[sidecar.node] != nil { return attributes(ofDraft: sidecar.node) }
-    var attributes = NodeAttributes(node: sidecar.node, isDirectory: false, permissions: 0o644)
+    if let draft = uploads[sidecar.node] { return draft.attributes }
     let copy = copy(of: sidecar).flatMap { $0.isMissing ? nil : $0 }
-    attributes.size = copy?.size ?? sidecar.estimate
-    let isOwn = if case .own = sidecar.content { true } else { false }
-    attributes.stored = isOwn ? sidecar.estimate : copy?.size ?? 0
     // A cover has no date of its own but that of its copy.
-    let isCover = sidecar.node.kind == .cover
-    attributes.modified = FileTime(isCover ? copy?.fetched ?? sidecar.modified : sidecar.modified)
-    attributes.changed = attributes.modified
+    let time = sidecar.node.kind == .cover ? copy?.fetched ?? sidecar.modified : sidecar.modified
+    var attributes = NodeAttributes(
+      node: sidecar.node, permissions: 0o644, size: copy?.size ?? sidecar.estimate, modified: FileTime(time))
+    let isOwn = if case .own = sidecar.content { true } else { false }
+    if !isOwn { attributes.stored = copy?.size ?? 0 }
     return attributes
   }
 }

@@ -98,6 +98,13 @@ package enum SidecarCopies {
     return store.read(key)
   }
 
+  /// The name of a podcast's picture in its directories, where the cache has it.
+  package static func cover(of podcast: Podcast, in places: Places) -> String? {
+    guard let cover = Sidecar.cover(of: podcast) else { return nil }
+    let copy = SidecarStore(directory: directory(in: places)).look(cover.key)
+    return copy.map { !$0.isMissing } ?? false ? cover.name : nil
+  }
+
   /// Deletes the copies of a podcast's cover and of all that was beside its episodes.
   package static func remove(ofPodcast podcast: Int64, in places: Places) {
     let store = SidecarStore(directory: directory(in: places))

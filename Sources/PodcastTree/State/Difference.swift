@@ -5,17 +5,14 @@ package struct Difference: Hashable, Sendable {
     package var name: String
     package var directory: NodeID
     package var event: Event
-    package var isDirectory: Bool
     /// What it leads, or has led, to.
     package var node: NodeID
 
-    package init(name: String, directory: NodeID, event: Event, isDirectory: Bool, node: NodeID) {
-      self.name = name
-      self.directory = directory
-      self.event = event
-      self.isDirectory = isDirectory
-      self.node = node
+    package init(name: String, directory: NodeID, event: Event, node: NodeID) {
+      (self.name, self.directory, self.event, self.node) = (name, directory, event, node)
     }
+
+    package var isDirectory: Bool { node.isDirectory }
   }
 
   package enum Event: Hashable, Sendable {
@@ -65,8 +62,7 @@ package struct Difference: Hashable, Sendable {
     guard let shown = new ?? old else { return }
     names.append(
       Name(
-        name: name, directory: directory, event: event, isDirectory: shown.target.isDirectory,
-        node: shown.target.identity))
+        name: name, directory: directory, event: event, node: shown.target.identity))
   }
 }
 
@@ -96,7 +92,7 @@ struct Names: Sendable {
     byFolder.flatMap { folder, names in
       names.filter { $0.value.target.identity.kind == .episode }.map { name, shown in
         Difference.Name(
-          name: name, directory: folder, event: .replaced, isDirectory: false, node: shown.target.identity)
+          name: name, directory: folder, event: .replaced, node: shown.target.identity)
       }
     }
   }

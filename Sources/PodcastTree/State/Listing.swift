@@ -128,10 +128,7 @@ enum Target: Sendable {
     }
   }
 
-  var isDirectory: Bool {
-    if case .node(let node) = self { return node.isDirectory }
-    return false
-  }
+  var isDirectory: Bool { identity.isDirectory }
   /// Whether listings show it as they show `other`, which has the same identity.
   func looks(like other: Target) -> Bool {
     switch (self, other) {

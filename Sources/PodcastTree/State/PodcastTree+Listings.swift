@@ -67,7 +67,7 @@ extension PodcastTree {
 
   /// Of a directory, or a file that is one of a kind.
   private func attributes(of id: NodeID, _ state: TreeState) -> NodeAttributes {
-    if id.kind == .upload { return uploadAttributes(id, state) }
+    if let upload = state.uploads[id] { return upload.attributes }
     if !id.isDirectory { return controlFileAttributes(id, state) }
     let presence = state.presence(of: id)
     var attributes = directoryAttributes(id, presence)
@@ -78,16 +78,9 @@ extension PodcastTree {
 
   /// What stat(2) shows of a directory.
   func directoryAttributes(_ id: NodeID, _ presence: TreeState.Presence) -> NodeAttributes {
-    var attributes = NodeAttributes(
-      node: id, isDirectory: true, permissions: id == .control ? 0o700 : 0o755)
-    attributes.size = 4096
-    if case .there(let changed?) = presence {
-      attributes.modified = changed
-    } else {
-      attributes.modified = started
-    }
-    attributes.changed = attributes.modified
-    return attributes
+    let changed: FileTime? = if case .there(let changed) = presence { changed } else { nil }
+    return NodeAttributes(
+      node: id, permissions: id == .control ? 0o700 : 0o755, modified: changed ?? started)
   }
 }
 

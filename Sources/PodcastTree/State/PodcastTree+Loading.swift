@@ -46,47 +46,44 @@ extension PodcastTree {
       return known
     }
     guard let record = try catalog.podcast(id) else { throw Errno.ENOENT }
-    let entry = try readEntry(record, withEpisodes: true)
+    let entry = try readEntries([record], withEpisodes: true)[0]
     state.withLock { $0.podcasts[id] = entry }
     return entry
   }
 
-  /// Reads a podcast's row, as the directories that show it need it.
-  func readEntry(_ podcast: Podcast, withEpisodes: Bool) throws -> PodcastEntry {
+  /// Reads what directories that show podcasts need of these.
+  func readEntries(_ podcasts: [Podcast], withEpisodes: Bool = false) throws -> [PodcastEntry] {
     loadCopies()
-    let kinds = settings.sidecars
-    let own = state.withLock { $0.own ?? [:] }
-    let episodes =
-      try withEpisodes
-      ? catalog.listedEpisodes(ofPodcast: podcast.id) {
-        ListedEpisode($0, of: podcast, kinds, own: own[$0.mediaKey] ?? [])
-      } : nil
-    return try readEntries([podcast], episodes: episodes)[0]
-  }
-
-  private func readEntries(_ podcasts: [Podcast], episodes: [ListedEpisode]? = nil) throws -> [PodcastEntry] {
-    loadCopies()
-    if podcasts.isEmpty { return [] }
-    let results = try catalog.results(showing: podcasts.map(\.id))
-    return podcasts.map {
-      PodcastEntry($0, results: results[$0.id] ?? [:], episodes: episodes, settings.sidecars)
+    let results = try podcasts.isEmpty ? [:] : catalog.results(showing: podcasts.map(\.id))
+    return try podcasts.map { podcast in
+      let episodes =
+        try withEpisodes ? catalog.listedEpisodes(ofPodcast: podcast.id) { listed($0, of: podcast) } : nil
+      return PodcastEntry(
+        podcast, results: results[podcast.id] ?? [:], episodes: episodes, settings.sidecars)
     }
   }
 
-  /// An episode as it is listed, with its podcast's row in memory.
-  func loadListed(_ entry: EpisodeEntry) throws -> ListedEpisode {
-    try loadRows(of: [entry.podcast])
-    return listed(entry)
+  private func listed(_ episode: Episode, of podcast: Podcast) -> ListedEpisode {
+    let own = state.withLock { $0.own?[episode.mediaKey] ?? [] }
+    return ListedEpisode(episode, of: podcast, settings.sidecars, own: own)
   }
 
-  private func loadRows(of podcasts: [Podcast]) throws {
-    let unknown = state.withLock { state in podcasts.filter { state.podcasts[$0.id] == nil } }
+  /// Episodes as they are listed, with their podcasts' rows in memory.
+  func loadListed(_ entries: [EpisodeEntry]) throws -> [ListedEpisode] {
+    let podcasts = Dictionary(
+      entries.map { ($0.podcast.id, $0.podcast) }, uniquingKeysWith: { one, _ in one })
+    let unknown = state.withLock { state in podcasts.values.filter { state.podcasts[$0.id] == nil } }
     for entry in try readEntries(unknown) { state.withLock { $0.podcasts[entry.id] = entry } }
+    return entries.map { listed($0.episode, of: $0.podcast) }
   }
 
-  private func listed(_ entry: EpisodeEntry) -> ListedEpisode {
-    let own = state.withLock { $0.own?[entry.episode.mediaKey] ?? [] }
-    return ListedEpisode(entry.episode, of: entry.podcast, settings.sidecars, own: own)
+  func loadListed(_ episodes: [Episode]) throws -> [ListedEpisode] {
+    let podcasts = try catalog.podcasts(Array(Set(episodes.map(\.podcastID))))
+    let byID = Dictionary(podcasts.map { ($0.id, $0) }, uniquingKeysWith: { one, _ in one })
+    return try loadListed(
+      episodes.compactMap { episode in
+        byID[episode.podcastID].map { EpisodeEntry(episode: episode, podcast: $0) }
+      })
   }
 
   func loadCopies() {
@@ -97,16 +94,6 @@ extension PodcastTree {
     if state.withLock({ $0.copies == nil }) {
       let copies = sidecars.copies()
       state.withLock { $0.copies = copies }
-    }
-  }
-
-  /// The same of many.
-  func loadListed(_ summaries: [Episode]) throws -> [ListedEpisode] {
-    let podcasts = try catalog.podcasts(Array(Set(summaries.map(\.podcastID))))
-    let byID = Dictionary(podcasts.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-    try loadRows(of: podcasts)
-    return summaries.compactMap { summary in
-      byID[summary.podcastID].map { listed(EpisodeEntry(episode: summary, podcast: $0)) }
     }
   }
 
@@ -159,7 +146,7 @@ extension PodcastTree {
   func loadDownloads() {
     let statuses = transfers.allStatuses()
     let entries = (try? catalog.entries(forKeys: statuses.map(\.key))) ?? [:]
-    let rows = statuses.map { status in (status, entries[status.key].flatMap { try? loadListed($0) }) }
+    let rows = statuses.map { status in (status, entries[status.key].flatMap { try? loadListed([$0])[0] }) }
     // In the order of their numbers, so that a remount gives the same names.
     for (status, episode) in rows.sorted(by: { $0.1?.id ?? 0 < $1.1?.id ?? 0 }) {
       state.withLock { _ = $0.apply(.transfer(status.key, status, episode)) }
@@ -171,7 +158,7 @@ extension PodcastTree {
   /// What a listing shows of an episode.
   func listed(_ id: Int64) -> Answer<ListedEpisode> {
     if let found = state.withLock({ $0.episode(id) }) { return .value(found) }
-    return detail(id).map { self.listed($0.entry) }
+    return detail(id).map { self.listed($0.entry.episode, of: $0.entry.podcast) }
   }
 
   /// An episode with all that is known of it.
@@ -185,7 +172,7 @@ extension PodcastTree {
       else { throw Errno.ENOENT }
       let details = episodes.map { EpisodeDetails.detail(EpisodeEntry(episode: $0, podcast: podcast)) }
       for detail in details { self.details.store(detail) }
-      _ = try self.loadListed(details[place].entry)
+      _ = try self.loadListed([details[place].entry])
       return details[place]
     }
   }

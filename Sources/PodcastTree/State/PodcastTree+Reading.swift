@@ -36,7 +36,9 @@ extension PodcastTree {
     case .subscriptions: try readSubscriptions()
     case .subscription(let id, let podcast): try readSubscription(id, of: podcast)
     case .podcast(let id), .facts(podcast: let id): try podcastChanged(id)
-    case .newEpisodes(let podcast, let first, let last): try episodesCame(Array(first...last), of: podcast)
+    case .newEpisodes(let podcast, let first, let last):
+      try readEpisodes(Array(first...last))
+      try recordNew(Array(first...last), of: podcast)
     case .refreshed(let id, _): try podcastRefreshed(id)
     case .episode(let id):
       details.forget(id)
@@ -120,7 +122,7 @@ extension PodcastTree {
     let old = state.withLock { $0.podcasts[id] }
     let record = try catalog.podcast(id)
     if let old {
-      let entry = try record.map { try readEntry($0, withEpisodes: old.episodes != nil) }
+      let entry = try record.map { try readEntries([$0], withEpisodes: old.episodes != nil)[0] }
       apply(.podcast(id, entry))
       if (entry?.episodes?.count ?? 0) > 1000 { SpareMemory.giveBackSoon(on: loader) }
       if old.isFetched, let new = entry?.episodes?.map(\.id) {
@@ -139,20 +141,10 @@ extension PodcastTree {
     fetchCover(ofPodcast: id)
   }
 
-  /// Costs as much as there are new ones.
-  private func episodesCame(_ ids: [Int64], of podcast: Int64) throws {
-    try readEpisodes(ids)
-    try recordNew(ids, of: podcast)
-  }
-
   func readEpisodes(_ ids: [Int64]) throws {
-    guard let first = ids.first, let podcast = try catalog.podcast(EpisodeID.podcast(of: first)) else {
-      return
-    }
-    let isInMemory = state.withLock { $0.podcasts[podcast.id] != nil }
-    let episodes = try catalog.episodes(ids).map {
-      try loadListed(EpisodeEntry(episode: $0, podcast: podcast))
-    }
+    guard let first = ids.first else { return }
+    let isInMemory = state.withLock { $0.podcasts[EpisodeID.podcast(of: first)] != nil }
+    let episodes = try loadListed(catalog.episodes(ids))
     defer { if !isInMemory { state.withLock { $0.forgetUnshown() } } }
     try noteTexts(of: ids)
     apply(.episodes(episodes))
@@ -200,7 +192,7 @@ extension PodcastTree {
     guard !keys.isEmpty, let entries = try? catalog.entries(forKeys: keys) else { return }
     for key in keys {
       let former = state.withLock { $0.downloadOfKey[key] }
-      take(transfers.status(of: key), key, entries[key].flatMap { try? loadListed($0) })
+      take(transfers.status(of: key), key, entries[key].flatMap { try? loadListed([$0])[0] })
       if let former { removeSoonIfEmpty(EpisodeID.podcast(of: former)) }
     }
   }

@@ -58,10 +58,9 @@ struct TreeState: Sendable {
   // MARK: What is open
 
   var open = OpenEpisodes()
-  var uploads: [Int64: Upload] = [:]
+  /// Files that are being copied.
+  var uploads: [NodeID: Upload] = [:]
   var nextUpload: Int64 = 1
-  /// Transcripts that are being copied.
-  var drafts: [NodeID: TranscriptDraft] = [:]
 
   // MARK: What is listed
 
@@ -132,7 +131,7 @@ struct TreeState: Sendable {
     switch node.kind {
     case .cover: podcasts[node.row]?.cover
     case .icon: podcasts[node.row]?.cover.map { Sidecar.icon(cover: $0) }
-    default: episode(node.row)?.sidecars.first { $0.node == node } ?? drafts[node]?.sidecar
+    default: episode(node.row)?.sidecars.first { $0.node == node } ?? uploads[node]?.sidecar
     }
   }
 
@@ -210,7 +209,7 @@ struct TreeState: Sendable {
     case .subscription: return folders[node].map { (.subscriptions, $0.name) }
     case .downloadedPodcast:
       return (views[node]?.name ?? podcasts[node.row]?.name).map { (.downloaded, $0) }
-    case .upload: return uploads[node.row]?.name.map { (.subscriptions, $0) }
+    case .upload: return uploads[node]?.name.map { (.subscriptions, $0) }
     default: return nil
     }
   }

@@ -41,10 +41,7 @@ package final class RuleKeeper: Sendable {
     request: @escaping @Sendable (EpisodeEntry) -> TransferRequest,
     announce: @escaping @Sendable (_ podcast: Int64, _ episodes: [Episode]) -> Void
   ) {
-    self.catalog = catalog
-    self.transfers = transfers
-    self.request = request
-    self.announce = announce
+    (self.catalog, self.transfers, self.request, self.announce) = (catalog, transfers, request, announce)
   }
 
   /// From now on, until `stop`.
@@ -202,5 +199,44 @@ extension RuledEpisode {
   package mutating func take(_ status: TransferStatus?) {
     facts.download = status?.stage ?? .absent
     if status?.isKept ?? false { facts.marks.insert(.kept) }
+  }
+}
+
+/// Tells the transfers of episodes that a backup keeps: when they have come with their feed, or were imported.
+final class KeepOrders: Sendable {
+  private let catalog: Catalog
+  private let transfers: any TransferService
+  private let request: @Sendable (EpisodeEntry) -> TransferRequest
+  private let queue = WorkQueue(name: "keep-orders", courtesy: 5)
+
+  init(
+    _ catalog: Catalog, _ transfers: any TransferService,
+    request: @escaping @Sendable (EpisodeEntry) -> TransferRequest
+  ) {
+    (self.catalog, self.transfers, self.request) = (catalog, transfers, request)
+  }
+
+  func begin() {
+    catalog.observeChanges { [weak self] change in
+      switch change {
+      case .newEpisodes, .episode, .podcast, .subscription, .everything: self?.look()
+      default: break
+      }
+    }
+    look()
+  }
+
+  func stop() { queue.stop() }
+
+  private func look() {
+    queue.async { [self] in
+      // Where the catalogue cannot be read, the next change is waited for.
+      for entry in (try? catalog.keepOrders()) ?? [] {
+        let key = entry.episode.mediaKey
+        transfers.order(.setKept(request(entry), true)) { [self] failure in
+          if failure == nil { queue.async { [self] in try? catalog.removeKeepOrder(key) } }
+        }
+      }
+    }
   }
 }

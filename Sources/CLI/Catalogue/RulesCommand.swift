@@ -3,7 +3,6 @@ internal import Configuration
 internal import MountService
 internal import PodcastModel
 internal import PosixKit
-internal import TransferClient
 internal import TransferProtocol
 
 enum RulesCommand: Command {
@@ -28,8 +27,7 @@ enum RulesCommand: Command {
                           "reason"}]}
     """
 
-  static func run(_ arguments: ArgumentList) throws -> Int32 {
-    var arguments = arguments
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
     let isTrial = arguments.takeFlag("--try")
     let isJSON = arguments.takeFlag("--json")
     let operands = try arguments.operands()
@@ -74,6 +72,10 @@ enum RulesCommand: Command {
   }
 }
 
+extension SubscriptionRules {
+  var json: JSONValue { .object(Key.allCases.map { ($0.rawValue, .optional(text($0))) }) }
+}
+
 /// What rules want for the newest episodes of a subscription.
 private struct RuleOutlook {
   private struct Line {
@@ -101,12 +103,8 @@ private struct RuleOutlook {
     guard var ruled = try session.catalog.ruledPodcast(podcast, isForPeople: true) else {
       throw CommandFailure("the podcast is not followed any more")
     }
-    let client = try TransferClient(places: session.places, settings: session.settings, isMount: false)
-    defer { client.stop() }
-    client.waitUntilCurrent(until: .after(2))
-    for place in ruled.episodes.indices {
-      ruled.episodes[place].take(client.status(of: ruled.episodes[place].key))
-    }
+    let statuses = try session.statuses()
+    for place in ruled.episodes.indices { ruled.episodes[place].take(statuses[ruled.episodes[place].key]) }
     let configured = try session.catalog.configuredRules(ofPodcast: podcast)
     let rules = own.completed(by: configured)
     let decisions = rules.decide(ruled.episodes, isSerial: ruled.isSerial, now: session.catalog.now)
@@ -203,41 +201,59 @@ private struct RuleOutlook {
   }
 
   var json: JSONValue {
-    func object(_ rules: SubscriptionRules) -> JSONValue {
-      .object(SubscriptionRules.Key.allCases.map { ($0.rawValue, .optional(rules.text($0))) })
-    }
-    return .object([
-      ("name", .string(name)), ("rules", object(own)), ("configured", object(configured)),
-      (
-        "episodes",
-        .array(
-          lines.map { line in
-            .object([
-              ("title", .string(TitleText.plain(line.episode.facts.title))),
-              ("published", .string(CivilTime.iso8601(line.episode.facts.published))),
-              ("state", .string(state(line))), ("decision", .string(decision(line))),
-              ("reason", .optional(reason(line))),
-            ])
-          })
-      ),
+    return .members([
+      "name": name, "rules": own.json, "configured": configured.json,
+      "episodes": lines.map { line in
+        JSONValue.members([
+          "title": TitleText.plain(line.episode.facts.title),
+          "published": CivilTime.iso8601(line.episode.facts.published),
+          "state": Self.states[line.episode.facts.download]?.name,
+          "decision": decision(line), "reason": reason(line),
+        ])
+      },
     ])
   }
 
-  private func state(_ line: Line) -> String {
-    switch line.episode.facts.download {
-    case .absent: "remote"
-    case .running: "downloading"
-    case .paused: "paused"
-    case .failed: "failed"
-    case .complete: "cached"
-    }
-  }
+  private static let states: [DownloadStage: TransferState] = [
+    .absent: .remote, .running: .downloading, .paused: .paused, .failed: .failed, .complete: .cached,
+  ]
 
   private func decision(_ line: Line) -> String {
     switch line.decision {
     case .download: "download"
     case .drop: "drop"
     case .leave: "leave"
+    }
+  }
+}
+
+enum UnhideCommand: Command {
+  static let name = "unhide"
+  static let summary = "show removed episodes again"
+  static let usage = """
+    podcastfs unhide [--json] PODCAST…
+
+    Shows all episodes again that were removed from a subscription. PODCAST is a folder, a title or a feed's address.
+
+      --json  a line for each: {"podcast", "shown"}
+    """
+
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
+    let isJSON = arguments.takeFlag("--json")
+    let names = try arguments.operands(1..., "unhide takes the name of a podcast")
+    let session = try CatalogSession()
+    defer { session.settle() }
+    return names.forEachReporting { name in
+      let podcast = try session.knownPodcast(name)
+      let listed = try session.catalog.subscriptions().first { $0.podcast.id == podcast }
+      try session.catalog.restoreHidden(podcast: podcast)
+      let (name, count) = (listed?.name ?? name, listed?.hiddenCount ?? 0)
+      if isJSON {
+        StandardStreams.print(
+          JSONValue.members(["podcast": name, "shown": count]).compactText)
+      } else {
+        StandardStreams.report("\(name): \(HumanText.count(count, "episode")) shown again")
+      }
     }
   }
 }
