@@ -167,7 +167,7 @@ private struct MergePiece {
     guard state.revision == revision else { return nil }
     let lastIndexed = EpisodeID.first(ofPodcast: podcast) + state.indexed
     for change in changes { try write(change, isIndexed: change.plan.known.id <= lastIndexed, in: database) }
-    for id in replaced { try EpisodeRow.markReplaced(id, in: database) }
+    for id in replaced { try database.run("UPDATE episode SET is_replaced = 1 WHERE id = ?", id) }
     let ids = try add(from: state.next, in: database)
     let changed = changes.map(\.plan.known.id)
     merged.outcome.newEpisodes += ids

@@ -30,11 +30,6 @@ extension EpisodeRow {
     }
   }
 
-  /// Its address is another episode's by now.
-  static func markReplaced(_ id: Int64, in database: Database) throws {
-    try database.run("UPDATE episode SET is_replaced = 1 WHERE id = ?", id)
-  }
-
   /// Adds the long texts of episodes that have any.
   static func addTexts(_ episodes: [(id: Int64, item: IncomingEpisode)], in database: Database) throws {
     let some = episodes.filter { $0.item.parsed.notes != nil || $0.item.parsed.chapters != nil }
