@@ -1,5 +1,5 @@
 /// One of the program's commands: `podcastfs NAME …`.
-package protocol Command {
+package protocol Command: SendableMetatype {
   static var name: String { get }
   /// One line for `podcastfs help`.
   static var summary: String { get }

@@ -9,64 +9,53 @@ internal import TransferClient
 /// `podcastfs`: finds the command and runs it.
 package enum CommandLineTool {
   /// Commands that `podcastfs help` shows on one line.
-  typealias Line = (commands: [any Command.Type], summary: String?)
+  struct Line: Sendable {
+    let commands: [any Command.Type]
+    let summary: String
 
-  /// The table of all commands, as `podcastfs help` groups them; a line without a summary has its command's own.
-  static var groups: [(title: String, lines: [Line])] {
-    [
-      (
-        "Podcasts",
-        [
-          ([SearchCommand.self, DirectoryCommand.self], "search for podcasts; search offline"),
-          ([SubscribeCommand.self, UnsubscribeCommand.self], "follow podcasts, stop following them"),
-          ([ListCommand.self, RefreshCommand.self], "list what you follow; fetch its feeds now"),
-          (
-            [ImportCommand.self, ExportCommand.self, SyncCommand.self],
-            "lists (OPML) and backups; synchronize devices"
-          ),
-          (
-            [NewCommand.self, FindCommand.self, QueueCommand.self],
-            "list what is new; find episodes; what is next"
-          ),
-          ([PositionCommand.self, MarkCommand.self], "set a position; mark as played or kept"),
-          ([RulesCommand.self, UnhideCommand.self], "automatic downloads; show removed episodes"),
-          (
-            [InfoCommand.self, FeedCommand.self, ForgetCommand.self],
-            "show details; check a feed; remove a podcast"
-          ),
-        ]
-      ),
-      (
-        "Downloads",
-        [
-          ([GetCommand.self], nil),
-          (
-            [StatusCommand.self, LimitCommand.self, MetricsCommand.self],
-            "show downloads; limit them; measure"
-          ),
-          ([PauseCommand.self, ResumeCommand.self, CancelCommand.self], "pause, resume or drop downloads"),
-        ]
-      ),
-      (
-        "Mount",
-        [
-          ([MountCommand.self, UnmountCommand.self], "mount podcasts on a folder (~/Podcasts)"),
-          (
-            [OpenCommand.self, DemoCommand.self, PlayersCommand.self],
-            "open the folder; try it out; media players"
-          ),
-          ([RestartCommand.self, DesktopCommand.self], "use the new version; menus of file managers"),
-        ]
-      ),
-      (
-        "Upkeep",
-        [
-          ([DoctorCommand.self, VerifyCommand.self], "find problems and fixes; check downloads"),
-          ([HelpCommand.self], "explain a command"),
-        ]
-      ),
-    ]
+    init(_ commands: (any Command.Type)..., text: String? = nil) {
+      (self.commands, summary) = (commands, text ?? commands[0].summary)
+    }
   }
+
+  /// The table of all commands, as `podcastfs help` groups them.
+  static var groups: [(title: String, lines: [Line])] {
+    [("Podcasts", podcasts), ("Downloads", downloads), ("Mount", mounts), ("Upkeep", upkeep)]
+  }
+
+  private static let podcasts = [
+    Line(SearchCommand.self, DirectoryCommand.self, text: "search for podcasts; search offline"),
+    Line(SubscribeCommand.self, UnsubscribeCommand.self, text: "follow podcasts, stop following them"),
+    Line(ListCommand.self, RefreshCommand.self, text: "list what you follow; fetch its feeds now"),
+    Line(
+      ImportCommand.self, ExportCommand.self, SyncCommand.self,
+      text: "lists (OPML) and backups; synchronize devices"),
+    Line(
+      NewCommand.self, FindCommand.self, QueueCommand.self,
+      text: "list what is new; find episodes; what is next"),
+    Line(PositionCommand.self, MarkCommand.self, text: "set a position; mark as played or kept"),
+    Line(RulesCommand.self, UnhideCommand.self, text: "automatic downloads; show removed episodes"),
+    Line(
+      InfoCommand.self, FeedCommand.self, ForgetCommand.self,
+      text: "show details; check a feed; remove a podcast"),
+  ]
+  private static let downloads = [
+    Line(GetCommand.self),
+    Line(
+      StatusCommand.self, LimitCommand.self, MetricsCommand.self, text: "show downloads; limit them; measure"),
+    Line(PauseCommand.self, ResumeCommand.self, CancelCommand.self, text: "pause, resume or drop downloads"),
+  ]
+  private static let mounts = [
+    Line(MountCommand.self, UnmountCommand.self, text: "mount podcasts on a folder (~/Podcasts)"),
+    Line(
+      OpenCommand.self, DemoCommand.self, PlayersCommand.self,
+      text: "open the folder; try it out; media players"),
+    Line(RestartCommand.self, DesktopCommand.self, text: "use the new version; menus of file managers"),
+  ]
+  private static let upkeep = [
+    Line(DoctorCommand.self, VerifyCommand.self, text: "find problems and fixes; check downloads"),
+    Line(HelpCommand.self, text: "explain a command"),
+  ]
 
   package static var commands: [any Command.Type] { groups.flatMap { $0.lines.flatMap(\.commands) } }
 

@@ -21,7 +21,7 @@ package enum StandardStreams {
   }
 
   /// The result of a command that changed something: a line on standard output, nothing with `--quiet`.
-  package static func report(_ text: String) { if !quiet.withLock({ $0 }) { print(text) } }
+  package static func report(_ text: String) { if !isQuiet { tell(text, hanging: 2) } }
 
   static func beQuiet() { quiet.withLock { $0 = true } }
   static var isQuiet: Bool { quiet.withLock { $0 } }

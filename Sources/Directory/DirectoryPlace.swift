@@ -24,8 +24,6 @@ package struct DirectoryPlace: Hashable, Sendable {
   var new: String { file + ".new" }
   var waiting: String { file + ".waiting" }
   var lock: String { file + ".lock" }
-  /// The file that a dump is downloaded to.
-  package var download: String { cache + "/directory-dump.tgz" }
   /// The file into which the import unpacks a dump.
   var unpacked: String { cache + "/directory-dump.db" }
 }

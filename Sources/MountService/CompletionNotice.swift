@@ -60,7 +60,7 @@ final class CompletionNotice: Sendable {
   func watch(_ transfers: TransferClient) {
     let known = Monitor(transfers.allStatuses().reduce(into: [:]) { $0[$1.key] = $1.state })
     transfers.observe { [self] key in
-      guard notifies, let status = transfers.status(of: key) else { return }
+      guard notifies, let status = transfers.status(of: key), status.isEpisode else { return }
       let before = known.withLock { known in
         known.updateValue(status.state, forKey: key)
       }

@@ -52,7 +52,9 @@ package struct MountServer: Sendable {
     guard find(mountPoint, places: places) != nil, MountProbe.look(at: mountPoint) == .alive else {
       return nil
     }
-    return wait(seconds: 5) { find(mountPoint, places: places).flatMap { $0.process == nil ? nil : $0 } }
+    return Waiting.poll(seconds: 5) {
+      find(mountPoint, places: places).flatMap { $0.process == nil ? nil : $0 }
+    }
   }
 
   /// Asks the process to let the calling program serve the mount, and waits until it does.
@@ -61,7 +63,7 @@ package struct MountServer: Sendable {
     guard let process else { return }
     guard kill(process, Signals.handOver) == 0 else { throw MountFailure("\(Errno.current)") }
     let device = device
-    let isDone = Self.wait(seconds: 20) { () -> Bool? in
+    let isDone = Waiting.poll(seconds: 20) { () -> Bool? in
       guard MountTable.all().contains(where: { $0.device == device }) else { return false }
       let next = Self.all(places: places).first { $0.device == device }?.process
       return next != nil && next != process ? true : nil
@@ -74,19 +76,9 @@ package struct MountServer: Sendable {
 
   /// Whether a process still serves the mount, and goes on to when so many seconds have passed.
   package func isServed(for seconds: Double, places: Places) -> Bool {
-    Self.wait(seconds: seconds) {
+    Waiting.poll(seconds: seconds) {
       Self.all(places: places).contains { $0.device == device && $0.process != nil } ? nil : true
     } == nil
-  }
-
-  /// Polls: no event tells that a process begins or ends.
-  private static func wait<Value>(seconds: Double, for value: () -> Value?) -> Value? {
-    let deadline = MonotonicTime.after(seconds)
-    while true {
-      if let value = value() { return value }
-      if .now > deadline { return nil }
-      usleep(10_000)
-    }
   }
 }
 

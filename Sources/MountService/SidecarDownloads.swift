@@ -38,12 +38,9 @@ package final class SidecarDownloads: SidecarFetcher {
   }
 
   private func request(_ url: WebAddress, _ allowsPrivateHosts: Bool) -> HTTPRequest {
-    var request = HTTPRequest(url: url.forRequest)
+    var request = HTTPRequest(url: url.forRequest, settings)
     request.acceptsCompression = true
     request.allowsPrivateHosts = allowsPrivateHosts
-    request.userAgent = settings.effectiveUserAgent
-    request.proxy = settings.proxy
-    request.certificateAuthorities = settings.certificateAuthorities
     request.connectTimeout = min(settings.connectTimeout, settings.readTimeout)
     request.stallTimeout = min(settings.stallTimeout, settings.readTimeout)
     request.totalTimeout = settings.readTimeout

@@ -209,8 +209,6 @@ extension PodcastTree {
     }
   }
 
-  // MARK: statfs
-
   /// Total is `cache_size`; total minus free is what is cached; less room on the disk lowers only what is
   /// available. In bytes.
   package func statistics() -> (total: Int64, free: Int64, available: Int64) {

@@ -7,7 +7,6 @@ internal import TransferProtocol
 
 /// Counts of what is in memory: a test checks that nothing stays behind.
 extension PodcastTree {
-  /// The tree's own.
   package var gauges: [Gauge] {
     state.withLock { state in
       let names = state.listings.values.reduce(0) { $0 + $1.items.count }

@@ -19,7 +19,8 @@ package final class PodcastTree: Sendable {
   let ownTranscripts: OwnTranscripts
   /// Fills the index of transcripts, at a low priority.
   let transcriptThread = WorkQueue(name: "transcripts", courtesy: 10)
-  let transcriptsToFetch = Monitor(TranscriptsToFetch())
+  /// Fetches transcripts though no program has opened them, one after the other.
+  let transcriptFetches = WorkQueue(name: "transcript", courtesy: 10)
   /// Covers of subscriptions that are being fetched though no program has opened them.
   let coversOnTheirWay = Monitor<Set<SidecarKey>>([])
   let settings: Settings

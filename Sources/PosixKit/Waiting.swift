@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Blocking calls of operations that end in a completion.
 package enum Waiting {
   /// Starts something, and waits for its end.
@@ -10,6 +12,17 @@ package enum Waiting {
     let value = outcome.wait(until: .after(seconds)) { $0 }
     if value == nil { task.cancel() }
     return value
+  }
+
+  /// Looks for a value again and again, where no event tells of it.
+  /// - Returns: nil where there is none within so many seconds.
+  package static func poll<Value>(seconds: Double, _ value: () throws -> Value?) rethrows -> Value? {
+    let deadline = MonotonicTime.after(seconds)
+    while true {
+      if let value = try value() { return value }
+      if .now > deadline { return nil }
+      usleep(10_000)
+    }
   }
 
   /// Does `body` for each item on other threads, some at once, and then `ended` on this one, in the order in which they end.

@@ -19,6 +19,10 @@ package struct LoginFlow: Sendable {
     guard let page = answer["login"]?.text, let token = answer["poll"]?["token"]?.text,
       let endpoint = answer["poll"]?["endpoint"]?.text, WebAddress(page).isWeb, WebAddress(endpoint).isWeb
     else { throw SyncError("the answer of \(requests.host) is none of Nextcloud's login") }
+    // The token brings the password: it goes to no other host, and not without encryption where the user asked for it.
+    guard requests.isAsSafe(WebAddress(endpoint)) else {
+      throw SyncError("\(requests.host) sends the login elsewhere: to \(WebAddress(endpoint).shown)")
+    }
     self.page = page
     self.token = token
     self.endpoint = endpoint

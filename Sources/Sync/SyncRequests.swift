@@ -1,3 +1,4 @@
+internal import Catalog
 package import Configuration
 package import HTTPKit
 package import PodcastModel
@@ -36,6 +37,11 @@ package final class SyncRequests: Sendable {
 
   package var host: String { base.host ?? "the server" }
 
+  /// Whether an address is of the server's host, and encrypted where the server's is.
+  package func isAsSafe(_ address: WebAddress) -> Bool {
+    address.host == base.host && (address.scheme == "https" || base.scheme == "http")
+  }
+
   /// By the last answer.
   package var clock: SyncClock {
     let now = clockNow()
@@ -73,17 +79,12 @@ package final class SyncRequests: Sendable {
     let address =
       path.contains("://")
       ? path : url[..<start] + (credentials.map { $0 + "@" } ?? "") + url[start...] + path
-    var request = HTTPRequest(url: address)
+    var request = HTTPRequest(url: address, settings)
     // The user named the server.
     request.allowsPrivateHosts = true
     request.acceptsCompression = true
     // A redirect would take what is uploaded elsewhere.
     request.maximumRedirects = 0
-    request.userAgent = settings.effectiveUserAgent
-    request.proxy = settings.proxy
-    request.certificateAuthorities = settings.certificateAuthorities
-    request.connectTimeout = settings.connectTimeout
-    request.stallTimeout = settings.stallTimeout
     request.totalTimeout = Self.patience
     request.maximumBody = Self.longestAnswer
     request.headers = [("Accept", "application/json")]

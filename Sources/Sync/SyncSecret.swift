@@ -18,11 +18,9 @@ extension SyncSettings {
     return UUIDv5.text(namespace: UUIDv5.url, name: Array(text.utf8))
   }
 
-  /// Seconds for the command, which may ask the user.
-  private static let patience = "60"
-
   /// The password, by its command where there is one.
-  func secret() throws(SyncError) -> String? {
+  /// - Parameter seconds: for the command, which may ask the user.
+  package func secret(within seconds: Double = 60) throws(SyncError) -> String? {
     guard let command = passwordCommand else { return password }
     let output: [UInt8]
     let status: Int32
@@ -30,7 +28,7 @@ extension SyncSettings {
       let pipe = try Pipe()
       let process = try ChildProcess.start(
         // One that does not end must not hold the synchronization up for good (timeout(1)).
-        "/usr/bin/env", ["timeout", Self.patience, "/bin/sh", "-c", command],
+        "/usr/bin/env", ["timeout", "\(seconds)", "/bin/sh", "-c", command],
         files: [nil, pipe.writer.rawValue, nil], isDetached: false)
       output = try pipe.takeReader().readToEnd(limit: 65_536)
       status = try ChildProcess.wait(process)
@@ -38,6 +36,8 @@ extension SyncSettings {
       throw SyncError("password_command cannot be run: \(error.errno)")
     }
     let line = String(decoding: output.prefix { $0 != 10 && $0 != 13 }, as: UTF8.self)
+    // timeout(1)
+    if status == 124 { throw SyncError("password_command does not end within \(Int(seconds)) seconds") }
     guard status == 0, !line.isEmpty else {
       throw SyncError("password_command gives no password (status \(status))")
     }

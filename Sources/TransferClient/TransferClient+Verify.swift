@@ -1,6 +1,8 @@
 internal import Configuration
 internal import EpisodeCache
-internal import PosixKit
+internal import Glibc
+package import PodcastModel
+package import PosixKit
 package import TransferProtocol
 
 /// What a check of a cached episode's bytes against their checksums has found.
@@ -26,6 +28,21 @@ extension TransferClient {
       if error.errno == .ENOENT { return nil }
       throw error
     }
+  }
+
+  /// Opens the data file of a complete download.
+  package func openWhole(_ status: TransferStatus) throws(PosixError) -> FileDescriptor {
+    let layout = session.layout
+    // It gets its final name when its last bytes are on the disk.
+    if let part = try? FileDescriptor(openingRegular: layout.part(status.key, status.generation), O_RDONLY) {
+      return part
+    }
+    return try FileDescriptor(openingRegular: layout.whole(status.key, status.generation), O_RDONLY)
+  }
+
+  /// What the server has told of the bytes that are here.
+  package func representation(of status: TransferStatus) -> Representation? {
+    RangeJournal(reading: session.layout.journal(status.key, status.generation)).representation
   }
 
   package var failure: String? { session.failure.withLock { $0 } }

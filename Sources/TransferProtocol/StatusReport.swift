@@ -10,7 +10,7 @@ package enum StatusReport {
     let shown = ordered(statuses)
     return .object([
       ("version", .string(version)),
-      ("cache_bytes", .integer(statuses.reduce(0) { $0 + $1.received })),
+      ("cache_bytes", .integer(statuses.reduce(0) { $0 + $1.budgeted })),
       ("cache_limit", .integer(cacheLimit)),
       ("active", .integer(Int64(statuses.count { $0.state == .downloading }))),
       ("queued", .integer(Int64(statuses.count { $0.state == .queued }))),

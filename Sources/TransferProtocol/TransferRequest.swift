@@ -18,11 +18,13 @@ package struct TransferRequest: Hashable, Sendable {
   package var allowsPrivateHosts: Bool
   /// The feed's own user agent, where the configuration sets one.
   package var userAgent: String?
+  /// Whether it is an episode. Another file does not count in `cache_size`, is not evicted, and mounts do not show it.
+  package var isEpisode: Bool
 
   package init(
     key: MediaKey, url: String = "", mediaType: String? = nil, expectedLength: Int64? = nil,
     title: String = "", show: String = "", fileName: String = "", allowsPrivateHosts: Bool = false,
-    userAgent: String? = nil
+    userAgent: String? = nil, isEpisode: Bool = true
   ) {
     self.key = key
     self.url = url
@@ -33,17 +35,19 @@ package struct TransferRequest: Hashable, Sendable {
     self.fileName = fileName
     self.allowsPrivateHosts = allowsPrivateHosts
     self.userAgent = userAgent
+    self.isEpisode = isEpisode
   }
 }
 
 extension TransferRequest: BinaryValue {
   package func encode(into bytes: inout [UInt8]) {
     bytes.put(key, url, mediaType, expectedLength, title, show, fileName, allowsPrivateHosts, userAgent)
+    bytes.put(isEpisode)
   }
 
   package init(from reader: inout BinaryReader) throws(BinaryError) {
     self = try reader.make(
-      Self.init(key:url:mediaType:expectedLength:title:show:fileName:allowsPrivateHosts:userAgent:))
+      Self.init(key:url:mediaType:expectedLength:title:show:fileName:allowsPrivateHosts:userAgent:isEpisode:))
     // A feed may say anything.
     expectedLength = expectedLength.flatMap { (0...1 << 50).contains($0) ? $0 : nil }
   }

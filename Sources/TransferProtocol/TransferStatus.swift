@@ -51,6 +51,9 @@ package struct TransferStatus: Hashable, Sendable {
   package var title: String { request.title }
   package var show: String { request.show }
   package var fileName: String { request.fileName }
+  package var isEpisode: Bool { request.isEpisode }
+  /// The bytes that count in `cache_size`.
+  package var budgeted: Int64 { isEpisode ? received : 0 }
 
   /// Where folders show it. One that goes at its last close is shown as if it had gone.
   package var stage: DownloadStage { dropsAtClose ? .absent : state.stage }
@@ -83,7 +86,7 @@ extension TransferStatus {
 
   /// Whether it may be evicted where nobody has it open.
   package var isEvictable: Bool {
-    (state == .cached || state == .remote) && received > 0 && !isKept && generation > 0
+    (state == .cached || state == .remote) && received > 0 && !isKept && generation > 0 && isEpisode
   }
 
   /// Whether the daemon has something to download for it.

@@ -70,16 +70,16 @@ package struct TransferStore {
   }
 
   /// Raise it with every change of the tables: a store of another version is set aside.
-  private static let version = 6
+  private static let version = 7
 
   private static let tables = """
     CREATE TABLE transfer (
       key BLOB PRIMARY KEY NOT NULL, position INTEGER NOT NULL, unfinished INTEGER NOT NULL,
       evictable INTEGER NOT NULL, received INTEGER NOT NULL, generation INTEGER NOT NULL,
-      surplus INTEGER, record BLOB NOT NULL
+      budgeted INTEGER NOT NULL, surplus INTEGER, record BLOB NOT NULL
     ) WITHOUT ROWID;
     CREATE INDEX transfer_unfinished ON transfer (position) WHERE unfinished;
-    CREATE INDEX transfer_bytes ON transfer (evictable, received, generation);
+    CREATE INDEX transfer_bytes ON transfer (evictable, received, generation, budgeted);
     -- When rows changed that are remembered for a size alone.
     CREATE INDEX transfer_surplus ON transfer (surplus) WHERE surplus NOT NULL;
     CREATE TABLE settings (only INTEGER PRIMARY KEY CHECK (only = 1), value BLOB NOT NULL);
@@ -101,7 +101,7 @@ package struct TransferStore {
   }
 
   package func bytes() throws(DatabaseError) -> Int64 {
-    try database.first("SELECT SUM(received) FROM transfer") { $0.int64(0) } ?? 0
+    try database.first("SELECT SUM(budgeted) FROM transfer") { $0.int64(0) } ?? 0
   }
 
   /// Keys, generations and bytes of the rows that `condition` is true of.
@@ -136,9 +136,10 @@ package struct TransferStore {
     try database.transaction {
       for record in records {
         try database.run(
-          "INSERT OR REPLACE INTO transfer VALUES (?, ?, ?, ?, ?, ?, ?, ?)", record.key.bytes, record.order,
+          "INSERT OR REPLACE INTO transfer VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", record.key.bytes,
+          record.order,
           record.isPending, record.isEvictable, record.received, Int64(record.generation),
-          record.holdsNothing ? record.changed : nil, record.encoded)
+          record.budgeted, record.holdsNothing ? record.changed : nil, record.encoded)
       }
       for key in removed { try database.run("DELETE FROM transfer WHERE key = ?", key.bytes) }
     }

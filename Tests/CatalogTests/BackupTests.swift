@@ -1,5 +1,6 @@
 import Catalog
 import Configuration
+import FeedKit
 import PodcastModel
 import PosixKit
 import SQLiteKit
@@ -223,6 +224,23 @@ import Testing
     try refresh()
     #expect(try episode(1).played && episode(1).listening.changed == 1_700_000_000)
     #expect(try episode(2).listening.position == 61_000)
+  }
+
+  @Test func whatWasHiddenInASearchIsHiddenAgain() throws {
+    world.web.set("/search", world.web.answer([("Harbour", "/h"), ("Zebra", "/z")]))
+    let search = try world.search("words")
+    let zebra = try #require(
+      try world.catalog.results(ofSearch: search.id).first { $0.podcast.title == "Zebra" })
+    try world.catalog.hideResult(zebra.id)
+    let state = try world.catalog.exportState(kept: [])
+    #expect(try world.catalog.importOPML(state).hiddenResults.isEmpty)
+    try world.catalog.forgetSearch(search.id)
+    let outcome = try world.catalog.importOPML(state)
+    #expect(outcome.searches == ["words"] && outcome.hiddenResults.map(\.search) == ["words"])
+    let again = try world.search("words")
+    try world.catalog.hide(outcome.hiddenResults, inSearch: again)
+    #expect(try world.catalog.results(ofSearch: again.id).map(\.podcast.title) == ["Harbour"])
+    #expect(try world.catalog.exportState(kept: []) == state)
   }
 
   /// On a new machine, before and after its feeds have come.

@@ -85,7 +85,7 @@ import Testing
     #expect(world.web.requestCount == 0)
     try world.catalog.directory.remove()
     let error = #expect(throws: CatalogError.self) { try world.search("other source:index") }
-    #expect(error?.errno == .EINVAL && error?.message.contains("no directory is installed") == true)
+    #expect(error?.errno == .ENODATA && error?.message.contains("no directory is installed") == true)
   }
 
   @Test func whatItDoesNotKnowIsAskedOfTheService() throws {

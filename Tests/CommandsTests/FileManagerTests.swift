@@ -46,9 +46,10 @@ struct FileManagerTests {
           GLib.timeout_add(300, loop.quit)
           loop.run()
       """
+    var variables = mount.environment.variables
+    variables["PATH", default: ""] += ":\(Products.path("").dropLast())"
     let process = try RunningProcess(
-      "/usr/bin/python3", ["-c", script, Self.folder, path, choose],
-      environment: mount.environment.variables)
+      "/usr/bin/python3", ["-c", script, Self.folder, path, choose], environment: variables)
     #expect(process.wait() == .exit(0), "\(process.errors)")
     return process.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
   }
@@ -64,6 +65,8 @@ struct FileManagerTests {
     seen = try look(mount, episode, choose: "Mark as played")
     #expect(seen[0] == "|downloaded|0:24|0:12" && seen[1] == "emblem-default")
     #expect(seen[2].hasPrefix("Drop download|"))
+    _ = try look(mount, episode, choose: "Show information")
+    #expect(eventually { mount.opened.hasSuffix("/information.txt\n") })
     #expect(eventually { mount.attribute("played", episode) == "1" })
     seen = try look(mount, episode, choose: "Drop download")
     #expect(seen[0] == "|downloaded|0:24|played" && seen[2].contains("|Mark as unplayed|"))

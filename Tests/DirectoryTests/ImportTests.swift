@@ -43,6 +43,10 @@ import Testing
     #expect(try installation.install(compressed).podcasts == 1)
     // What is the user's own stays.
     #expect(Directories.exists(plain))
+    let pipe = try Pipe()
+    _ = try ChildProcess.start("/bin/cat", [plain], files: [nil, pipe.writer.rawValue, nil])
+    let reader = pipe.takeReader()
+    #expect(try installation.install("/proc/self/fd/\(reader.rawValue)").podcasts == 1)
   }
 
   @Test func aNewDumpTakesTheOldOnesPlaceForWhoHasItOpen() throws {

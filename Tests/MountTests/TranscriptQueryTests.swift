@@ -63,6 +63,10 @@ import Testing
     let json = try fixture.run("find", "--json", "transcript:fog").output
     #expect(json.contains("\"start\": 3723.5") && json.contains("\"speaker\": \"Ada\""))
     #expect(try fixture.run("find", "transcript:fog", "is:played").end == .exit(1))
+    try fixture.unmount()
+    let unmounted = try fixture.run("find", "transcript:fog").output
+    #expect(unmounted.hasPrefix("2024-01-01  Harbour Lights — Part 1:12:31: There was fog"), "\(unmounted)")
+    try fixture.mount()
     #expect(unlink(String(episode.dropLast(4) + ".vtt")) == 0)
     #expect(try eventually { try fixture.run("find", "transcript:fog").end == .exit(1) })
   }

@@ -1,5 +1,7 @@
 import Catalog
 import Configuration
+import HTTPKit
+import HTTPServerKit
 import PodcastModel
 import PosixKit
 import SQLiteKit
@@ -369,6 +371,32 @@ import Testing
       try desk.sync(server) { ($0.password, $0.passwordCommand) = (nil, "exit 3") }
     }
     #expect(error?.description == "password_command gives no password (status 3)")
+  }
+
+  @Test func aCommandThatDoesNotEndGivesNoPassword() throws {
+    var settings = SyncSettings(url: "https://cloud.example")
+    settings.passwordCommand = "sleep 1000 & sleep 1000"
+    let error = #expect(throws: SyncError.self) { try settings.secret(within: 1) }
+    #expect(error?.description == "password_command does not end within 1 seconds")
+  }
+
+  @Test func theTokenOfALoginGoesToNoOtherHostAndNotWithoutEncryption() throws {
+    let http = HTTPClient(name: "test-http")
+    defer { http.stop() }
+    let server = try HTTPServer(longestBody: 1000) { _, writer throws(ResponseWriter.Ended) in
+      let poll = #"{"token": "t", "endpoint": "https://other.example/poll"}"#
+      try writer.respond(200, [], body: Array(#"{"poll": \#(poll), "login": "https://other.example/"}"#.utf8))
+    }
+    defer { server.stop() }
+    func requests(_ url: String) -> SyncRequests {
+      SyncRequests(http: http, settings: Settings(), url: url, user: nil, password: nil, now: { 0 })
+    }
+    let error = #expect(throws: SyncError.self) { try LoginFlow(requests(server.address)) }
+    #expect(
+      error?.description.contains("to https://other.example/poll") == true, "\(String(describing: error))")
+    let cloud = requests("https://cloud.example/nextcloud")
+    #expect(cloud.isAsSafe("https://CLOUD.example/poll") && !cloud.isAsSafe("http://cloud.example/poll"))
+    #expect(requests("http://127.0.0.1:81").isAsSafe("http://127.0.0.1:81/poll"))
   }
 
   @Test func noErrorShowsThePassword() throws {

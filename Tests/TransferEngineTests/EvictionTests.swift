@@ -50,6 +50,24 @@ import TransferProtocol
     #expect(world.state(1) == .cached && world.asked == 2)
   }
 
+  /// The dump of the offline directory, for one.
+  @Test func aFileThatIsNoEpisodeTakesNoRoomOfTheCache() {
+    let world = EngineWorld(2, hosts: 2) { $0.cacheSize = 1_000_000 }
+    world.letsGo = true
+    world.say { .order(id: $0, .start(world.requests[0])) }
+    world.answer(700_000)
+    world.bring(700_000)
+    world.end(nil)
+    var file = world.requests[1]
+    file.isEpisode = false
+    world.say { .order(id: $0, .start(file)) }
+    world.answer(5_000_000)
+    world.bring(5_000_000)
+    world.end(nil)
+    world.wait(60)
+    #expect(world.state(0) == .cached && world.state(1) == .cached && world.evictions == 0)
+  }
+
   @Test func eachThatWaitsForAFullCacheSaysSo() {
     let world = EngineWorld(9, hosts: 9) { $0.cacheSize = 1_000_000 }
     world.say { .order(id: $0, .start(world.requests[0])) }

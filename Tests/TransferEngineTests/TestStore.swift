@@ -16,7 +16,7 @@ final class TestStore: Sendable {
 
   var stored: StoredRows {
     var stored = StoredRows()
-    stored.bytes = rows.values.reduce(0) { $0 + $1.received }
+    stored.bytes = rows.values.reduce(0) { $0 + $1.budgeted }
     stored.record = { key in self.state.withLock { $0[key] } }
     stored.names = { choice in
       self.rows.values.filter { row in

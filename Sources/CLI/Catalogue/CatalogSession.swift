@@ -176,15 +176,3 @@ enum CommandSettings {
     return (places, loaded.settings)
   }
 }
-
-extension HTTPRequest {
-  /// As the settings say, to an address that the user has given: it may be on any network.
-  init(url: String, _ settings: Settings) {
-    self.init(url: url)
-    allowsPrivateHosts = true
-    userAgent = settings.effectiveUserAgent
-    proxy = settings.proxy
-    certificateAuthorities = settings.certificateAuthorities
-    connectTimeout = settings.connectTimeout
-  }
-}

@@ -1,10 +1,11 @@
+internal import Catalog
 internal import Configuration
 internal import Directory
 internal import FeedKit
 internal import Glibc
-internal import HTTPKit
 internal import PodcastModel
 internal import PosixKit
+internal import TransferProtocol
 
 /// `podcastfs directory`.
 enum DirectoryCommand: Command {
@@ -12,7 +13,7 @@ enum DirectoryCommand: Command {
   static let summary = "search millions of podcasts without the network"
   static let worksOnMounts = false
   static let usage = """
-    podcastfs directory fetch [ADDRESS]
+    podcastfs directory fetch [--queue] [ADDRESS]
     podcastfs directory import FILE|-
     podcastfs directory status [--json]
     podcastfs directory remove
@@ -20,18 +21,20 @@ enum DirectoryCommand: Command {
     The offline directory has all podcasts that Podcast Index knows. Where it is installed, it answers searches at once, also
     without a network.
 
-      fetch        downloads the newest dump (1.8 GB, a new one each week) and installs it. Resumes what was interrupted;
-                   downloads none twice. ADDRESS replaces directory_url
+      fetch        downloads the newest dump (1.8 GB, a new one each week) and installs it; none twice. Ctrl-C ends the command,
+                   not the download: the next fetch installs it. ADDRESS replaces directory_url
+      --queue      does not wait for the download
       import FILE  installs a dump: podcastindex_feeds.db.tgz, or the database in it. -: standard input. It needs room for both
                    for some minutes
       status       what is installed; status 1 where nothing is
-      remove       removes it
+      remove       removes it, and what is downloaded of a dump
       --json       {"installed", "path", "podcasts", "left_out", "bytes", "dump_date", "imported",
                    "source", "download": {"bytes", "total"}}
     """
 
   static func run(_ arguments: inout ArgumentList) throws -> Int32 {
     let isJSON = arguments.takeFlag("--json")
+    let isQueued = arguments.takeFlag("--queue")
     let operands = try arguments.operands()
     let (places, settings) = try CommandSettings.load()
     let place = DirectoryPlace(settings, places)
@@ -39,12 +42,13 @@ enum DirectoryCommand: Command {
     case ("fetch", 1...2):
       var settings = settings
       if operands.count == 2 { settings.directoryURL = operands[1] }
-      return try fetch(place, places, settings, isJSON)
+      return try fetch(place, places, settings, isJSON, isQueued: isQueued)
     case ("import", 2): return try importFile(operands[1], place, places, settings, isJSON)
-    case ("status", 1): return try status(PodcastDirectory(place: place), settings, isJSON)
+    case ("status", 1): return try status(place, places, settings, isJSON)
     case ("remove", 1):
       let directory = PodcastDirectory(place: place)
       if directory.isInstalled { try directory.remove() }
+      try DumpDownload(place, places, settings).remove()
       return 0
     default: throw UsageError("directory takes fetch, import FILE, status or remove")
     }
@@ -66,23 +70,29 @@ enum DirectoryCommand: Command {
   }
 
   private static func fetch(
-    _ place: DirectoryPlace, _ places: Places, _ settings: Settings, _ isJSON: Bool
+    _ place: DirectoryPlace, _ places: Places, _ settings: Settings, _ isJSON: Bool, isQueued: Bool
   ) throws -> Int32 {
-    try places.create()
-    let address = settings.dumpAddress
-    let shown = WebAddress(address).shown
+    let shown = WebAddress(settings.dumpAddress).shown
+    let download = try DumpDownload(place, places, settings)
     do {
-      guard let identity = try DirectoryWork.download(place, settings) else {
-        if isJSON { return try status(PodcastDirectory(place: place), settings, true) }
+      guard let identity = try download.ask() else {
+        try download.remove()
+        if isJSON { return try status(place, places, settings, true) }
         StandardStreams.report("the newest directory is installed")
         return 0
       }
-      let source = try FileDescriptor(openingRegular: place.download, O_RDONLY)
-      let facts = try DirectoryWork.run(source, name: shown, identity: identity.text, place, settings)
-      place.removeDownload()
+      try download.order(identity)
+      if isQueued {
+        StandardStreams.report("it is being downloaded: podcastfs directory fetch installs it then")
+        return 0
+      }
+      let (status, whole) = try download.wait(identity)
+      let facts = try DirectoryWork.run(
+        download.open(status), name: shown, identity: whole.text, place, settings)
+      try download.remove()
       report(facts, place, isJSON)
     } catch {
-      if (error as? DirectoryError)?.errno == .EINVAL { place.removeDownload() }
+      if (error as? DirectoryError)?.errno == .EINVAL { try? download.remove() }
       throw DirectoryWork.failure(of: shown, error)
     }
     return 0
@@ -107,13 +117,14 @@ enum DirectoryCommand: Command {
     return "\(HumanText.count(facts.podcasts, "podcast")), \(HumanText.size(facts.bytes))\(date)\(refused)"
   }
 
-  private static func status(_ directory: PodcastDirectory, _ settings: Settings, _ isJSON: Bool) throws
-    -> Int32
-  {
+  private static func status(
+    _ place: DirectoryPlace, _ places: Places, _ settings: Settings, _ isJSON: Bool
+  ) throws -> Int32 {
+    let directory = PodcastDirectory(place: place)
     let facts = directory.isInstalled ? try directory.facts() : nil
-    let part = directory.place.downloaded(of: settings.dumpAddress)
+    let part = try DumpDownload(place, places, settings).status
     if isJSON {
-      StandardStreams.print(json(facts, part, directory.place.file).indentedText)
+      StandardStreams.print(json(facts, part, place.file).indentedText)
     } else if let facts {
       StandardStreams.tell(installed(facts))
       let imported = "imported \(CivilTime.iso8601(facts.made)) from \(PrintableText.line(facts.source))"
@@ -121,22 +132,15 @@ enum DirectoryCommand: Command {
     } else {
       StandardStreams.complain("\(DirectoryError.missing)")
     }
-    if part != nil, !isJSON, let progress = progress(directory.place, settings) {
-      StandardStreams.tell("\(progress): to continue: podcastfs directory fetch")
+    if let part, !isJSON {
+      let end = part.state == .cached ? ": podcastfs directory fetch installs it" : ""
+      StandardStreams.tell("a new dump: \(DumpDownload.words(part))\(end)", hanging: 2)
     }
     return facts == nil ? 1 : 0
   }
 
-  /// "offline directory: 412 MiB of 1.70 GiB downloaded"; nil where no part of a newer dump is here.
-  static func progress(_ place: DirectoryPlace, _ settings: Settings) -> String? {
-    place.downloaded(of: settings.dumpAddress).map { part in
-      let total = part.total.map { " of \(HumanText.size($0))" } ?? ""
-      return "offline directory: \(HumanText.size(part.bytes))\(total) downloaded"
-    }
-  }
-
   private static func json(
-    _ facts: DirectoryFacts?, _ part: (bytes: Int64, total: Int64?)?, _ path: String
+    _ facts: DirectoryFacts?, _ part: TransferStatus?, _ path: String
   ) -> JSONValue {
     func time(_ seconds: Int64?) -> JSONValue {
       .optional(seconds.flatMap { $0 > 0 ? CivilTime.iso8601($0) : nil })
@@ -146,15 +150,10 @@ enum DirectoryCommand: Command {
       "left_out": facts?.refused ?? 0, "bytes": facts?.bytes ?? 0, "dump_date": time(facts?.newest),
       "imported": time(facts?.made), "source": facts?.source,
       "download": part.map {
-        JSONValue.members(["bytes": $0.bytes, "total": $0.total])
+        JSONValue.members(["bytes": $0.received, "total": $0.total])
       } ?? .null,
     ])
   }
-}
-
-extension Settings {
-  /// Where the dump is.
-  fileprivate var dumpAddress: String { directoryURL ?? DirectoryFetch.usualAddress }
 }
 
 /// An import, with its progress on a terminal.
@@ -169,24 +168,6 @@ enum DirectoryWork {
       place: place, program: FeedReader.thisProgram, minimumFree: settings.minimumFree,
       progress: { line.show(words($0)) })
     return try work.run(source, name: name, identity: identity)
-  }
-
-  /// Downloads the dump.
-  /// - Returns: what it is; nil where it is installed.
-  static func download(_ place: DirectoryPlace, _ settings: Settings) throws -> DumpIdentity? {
-    let line = StatusLine()
-    defer { line.clear() }
-    var request = HTTPRequest(url: settings.dumpAddress, settings)
-    request.allowsPrivateHosts = settings.directoryURL != nil
-    let client = HTTPClient(name: "directory-http")
-    defer { client.stop() }
-    let fetch = DirectoryFetch(
-      place: place, request: request, minimumFree: settings.minimumFree,
-      progress: { bytes, total in
-        let whole = total.map { " of \(HumanText.size($0)), \(bytes * 100 / max($0, 1)) %" } ?? ""
-        line.show("downloading: \(HumanText.size(bytes))\(whole)")
-      })
-    return try fetch.run(client, installed: (try? PodcastDirectory(place: place).facts())?.identity)
   }
 
   /// An error in words for people.

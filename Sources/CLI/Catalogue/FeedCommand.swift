@@ -1,3 +1,4 @@
+internal import Catalog
 internal import Configuration
 internal import FeedKit
 internal import HTTPKit
@@ -71,9 +72,9 @@ enum FeedCommand: Command {
   private static func fetch(_ url: WebAddress) throws -> HTTPResponse {
     let settings = try CommandSettings.load().settings
     var request = HTTPRequest(url: url.forRequest, settings)
+    request.allowsPrivateHosts = true
     request.acceptsCompression = true
     request.decompresses = false
-    request.stallTimeout = settings.stallTimeout
     request.maximumBody = Int64(FeedLimits().document)
     guard let result = Waiting.answer(to: request, within: 300) else {
       throw CommandFailure("no answer within five minutes")

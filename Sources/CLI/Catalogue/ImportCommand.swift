@@ -57,7 +57,8 @@ enum ImportCommand: Command {
   private static func search(_ session: CatalogSession, _ outcome: inout OPMLImport) {
     for search in outcome.searches {
       do {
-        _ = try session.wait { session.catalog.search(search, replacing: nil, completion: $0) }
+        let made = try session.wait { session.catalog.search(search, replacing: nil, completion: $0) }
+        try session.catalog.hide(outcome.hiddenResults, inSearch: made)
       } catch {
         outcome.problems.append("cannot search for “\(search)”: \(error)")
       }

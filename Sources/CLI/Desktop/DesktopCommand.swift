@@ -11,9 +11,8 @@ enum DesktopCommand: Command {
   static let usage = """
     podcastfs desktop install|remove
 
-    Adds a menu for episodes and podcasts to Thunar, and covers as folder icons, or removes them: Thunar keeps its custom
-    actions in a file of yours. The menus of Nautilus, Nemo, Caja and Dolphin are installed with podcastfs. The first three need
-    the package python3-nautilus, nemo-python or python3-caja.
+    Adds a menu for podcasts and covers on folders to your Thunar, or removes both. What Nautilus, Nemo, Caja and Dolphin show is
+    installed with podcastfs. The first three need the package python3-nautilus, nemo-python or python3-caja.
     """
 
   static func run(_ arguments: inout ArgumentList) throws -> Int32 {

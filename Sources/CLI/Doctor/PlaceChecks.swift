@@ -152,19 +152,18 @@ package enum PlaceChecks {
     guard let child = try? ChildProcess.start(path, words + ["--idle", "1"]) else {
       return .problem("\(path) cannot be started", fix: "install podcastfs again")
     }
-    let deadline = MonotonicTime.after(5)
-    var (isUp, hasEnded) = (false, false)
-    while !isUp && !hasEnded && .now < deadline {
-      isUp = Directories.exists(trial + "/transferd.sock")
+    var hasEnded = false
+    let isUp = Waiting.poll(seconds: 5) { () -> Bool? in
+      if Directories.exists(trial + "/transferd.sock") { return true }
       hasEnded = ChildProcess.reap(child) != nil
-      if !isUp { usleep(5_000) }
+      return hasEnded ? false : nil
     }
     if !hasEnded {
       kill(child, SIGTERM)
       _ = try? ChildProcess.wait(child)
     }
     return .check(
-      isUp, "\(path) starts", or: "\(path) does not start",
+      isUp == true, "\(path) starts", or: "\(path) does not start",
       fix: "run it by hand: \(path) \(words.joined(separator: " "))")
   }
 

@@ -69,6 +69,7 @@ package enum ServiceChecks {
     let address = settings.searchURL ?? Settings.appleSearchURL
     var request = HTTPRequest(
       url: address + (address.contains("?") ? "&" : "?") + "term=podcast&media=podcast&limit=1", settings)
+    request.allowsPrivateHosts = true
     request.connectTimeout = min(settings.connectTimeout, 10)
     request.totalTimeout = 15
     request.maximumBody = 1 << 20

@@ -19,7 +19,10 @@ enum Completion: String {
     }
     let form = CommandForm(command)
     let own = (form.flags + ["--help"]).filter { $0.hasPrefix(typed) && typed.hasPrefix("-") }
-    return own.isEmpty ? Self.operands(form, typed) : own
+    if !own.isEmpty { return own }
+    let isFirst = before.filter { !$0.hasPrefix("-") }.count == 1
+    let verbs = isFirst ? form.verbs.filter { $0.hasPrefix(typed) } : []
+    return verbs.isEmpty ? Self.operands(form, typed) : verbs
   }
 
   private static func operands(_ form: CommandForm, _ typed: String) -> [String] {
@@ -30,7 +33,7 @@ enum Completion: String {
       return beginning(CommandLineTool.commands.map { $0.name } + ["options"])
     }
     let takesFiles = ["PATH", "FILE"].contains(where: form.takes)
-    if form.takes("NAME") || form.name == RefreshCommand.name {
+    if form.takes("NAME") || form.takes("PODCAST") || form.name == RefreshCommand.name {
       let names = beginning((try? CatalogSession().catalog.subscriptions().map(\.name)) ?? [])
       return names.isEmpty && takesFiles ? ["/f"] : names
     }

@@ -70,7 +70,7 @@ enum HelpCommand: Command {
       lines.append(group.title)
       lines += group.lines.map { line in
         let names = line.commands.map { $0.name }.joined(separator: " | ")
-        return ColumnText.entry("  " + names, line.summary ?? line.commands[0].summary, at: 28, columns)
+        return ColumnText.entry("  " + names, line.summary, at: 28, columns)
       }
     }
     let rest =

@@ -95,9 +95,9 @@ enum FindCommand: Command {
     }
 
     var text: String {
-      let name = episode.path.map(PrintableText.line) ?? episode.text
-      guard let hit else { return name }
-      return "\(name):\(HumanText.duration(Int64(hit.start / 1000))): \(hit.text)"
+      let path = episode.path.map(PrintableText.line)
+      guard let hit else { return path ?? episode.text }
+      return "\(path ?? episode.name):\(HumanText.duration(Int64(hit.start / 1000))): \(hit.text)"
     }
   }
 

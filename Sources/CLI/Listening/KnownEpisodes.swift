@@ -14,11 +14,15 @@ struct KnownEpisodes {
     var path: String?
     let state: TransferState
 
-    /// "2024-01-03  Harbour Lights — A quiet harbour", with how long it is.
-    var text: String {
+    /// "2024-01-03  Harbour Lights — A quiet harbour".
+    var name: String {
       let date = CivilDate(secondsSinceEpoch: entry.episode.published)
-      let duration = entry.episode.duration.map { "  \(HumanText.duration(Int64($0)))" } ?? ""
-      return PrintableText.line("\(date)  \(entry.podcast.title) — \(entry.episode.title)\(duration)")
+      return PrintableText.line("\(date)  \(entry.podcast.title) — \(entry.episode.title)")
+    }
+
+    /// The name, and how long it is.
+    var text: String {
+      name + (entry.episode.duration.map { "  \(HumanText.duration(Int64($0)))" } ?? "")
     }
 
     func json(_ more: [(String, JSONValue)] = []) -> JSONValue {

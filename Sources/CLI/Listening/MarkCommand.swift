@@ -18,15 +18,6 @@ enum MarkCommand: Command {
     guard words.count > 1, let mark = marks[words[0]] else {
       throw UsageError("mark takes played, unplayed, kept or unkept, and paths")
     }
-    let operands = MountedEpisode.all(atEach: Array(words.dropFirst()))
-    for (_, failure) in operands.failures { StandardStreams.complain("\(failure)") }
-    var isWhole = operands.failures.isEmpty
-    for episode in operands.episodes {
-      do { try episode.set(mark.attribute, to: mark.value) } catch {
-        StandardStreams.complain("\(error)")
-        isWhole = false
-      }
-    }
-    return isWhole ? 0 : 1
+    return try EpisodeChange(mark.attribute, mark.value).run(Array(words.dropFirst()))
   }
 }

@@ -12,8 +12,8 @@ enum DemoCommand: Command {
     podcastfs demo [-f] [-o OPTIONS] [MOUNTPOINT]
     podcastfs demo -- COMMAND …
 
-    Mounts a small catalogue of podcasts that needs no network, on ~/Podcasts or MOUNTPOINT. Downloads are slow, to be watched.
-    Search for harbour. While nothing else is mounted, all commands work on the demonstration. podcastfs unmount removes all of
+    Mounts a small catalogue of podcasts that needs no network, on ~/Podcasts or MOUNTPOINT. Its downloads are slow, so that
+    you can watch them. Search for harbour. While nothing else is mounted, all commands work on the demonstration. podcastfs unmount removes all of
     it.
 
       -- COMMAND …  runs a command on the demonstration while something else is mounted: demo -- status --watch

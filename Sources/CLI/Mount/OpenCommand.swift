@@ -13,8 +13,8 @@ enum OpenCommand: Command {
   static let usage = """
     podcastfs open [FEED-URL|FILE.opml…]
 
-    For the desktop: mounts ~/Podcasts where it is not mounted, follows the podcasts of the addresses (also with feed:, pcast: or
-    itpc:) and lists, and opens the folder in the file manager. Without a terminal, a notification shows the outcome.
+    For the desktop: mounts ~/Podcasts where it is not mounted, and opens it in the file manager. Before that it follows the
+    podcasts of addresses (also with feed:, pcast: or itpc:) and of lists. Without a terminal, a notification shows the outcome.
     """
 
   static func run(_ arguments: inout ArgumentList) throws -> Int32 {

@@ -14,7 +14,7 @@ enum PauseCommand: Command {
     """
 
   static func run(_ arguments: inout ArgumentList) throws -> Int32 {
-    try StateChange(to: .paused, from: [.queued, .downloading]).run(Self.self, &arguments)
+    try EpisodeChange(to: .paused, from: [.queued, .downloading]).run(Self.self, &arguments)
   }
 }
 
@@ -29,7 +29,7 @@ enum ResumeCommand: Command {
     """
 
   static func run(_ arguments: inout ArgumentList) throws -> Int32 {
-    try StateChange(to: .downloading, from: [.paused, .failed], isInOrder: true).run(Self.self, &arguments)
+    try EpisodeChange(to: .downloading, from: [.paused, .failed], isInOrder: true).run(Self.self, &arguments)
   }
 }
 
@@ -45,53 +45,61 @@ enum CancelCommand: Command {
 
   static func run(_ arguments: inout ArgumentList) throws -> Int32 {
     let states: Set<TransferState> = [.queued, .downloading, .paused, .failed, .cached]
-    return try StateChange(to: .remote, from: states).run(Self.self, &arguments)
+    return try EpisodeChange(to: .remote, from: states).run(Self.self, &arguments)
   }
 }
 
-/// A state for the episodes at some paths.
-private struct StateChange {
-  let target: TransferState
-  /// Those of a directory's episodes that are changed; a path named by itself always is.
-  let sources: Set<TransferState>
+/// A new value of an attribute for the episodes at some paths.
+struct EpisodeChange {
+  let attribute: String
+  let value: String
+  /// Those of a directory's episodes that are changed; nil for all. A path named by itself always is.
+  let sources: Set<TransferState>?
   /// Whether the episodes of a directory are to come one after the other, the newest first.
   let isInOrder: Bool
 
+  init(_ attribute: String, _ value: String) {
+    (self.attribute, self.value, sources, isInOrder) = (attribute, value, nil, false)
+  }
+
   init(to target: TransferState, from sources: Set<TransferState>, isInOrder: Bool = false) {
-    (self.target, self.sources, self.isInOrder) = (target, sources, isInOrder)
+    (attribute, value, self.sources, self.isInOrder) = ("state", target.name, sources, isInOrder)
   }
 
   func run(_ command: any Command.Type, _ arguments: inout ArgumentList) throws -> Int32 {
     let isAll = arguments.takeFlag("--all", "-a")
     let paths = try arguments.paths()
     if paths.isEmpty != isAll { throw UsageError("\(command.name) takes the paths of episodes, or --all") }
-    if isAll && target == .downloading {
+    if !isAll { return try run(paths) }
+    if value == TransferState.downloading.name {
       try ExtendedAttributes.set("user.podcastfs.paused", of: UserMount.root(), to: "0")
     }
-    let operands = isAll ? try Self.all() : MountedEpisode.all(atEach: paths)
-    let failures = operands.failures.map(\.failure) + change(operands.episodes, named: Set(paths))
-    guard let last = failures.last else { return 0 }
-    for failure in failures.dropLast() { StandardStreams.complain("\(failure)") }
-    throw last
-  }
-
-  /// What `Downloading/` of a mount of the user shows: all of them show the same.
-  private static func all() throws -> MountedEpisode.Operands {
+    // What `Downloading/` of a mount of the user shows: all of them show the same.
     let root = try UserMount.root()
     let folders = ["Downloading", "Downloading/Paused", "Downloading/Failed"].map { "\(root)/\($0)" }
-    var found = MountedEpisode.Operands()
-    for folder in folders { found.episodes += try MountedEpisode.directly(in: folder) }
-    return found
+    return try end(change(try folders.flatMap { try MountedEpisode.directly(in: $0) }, named: []))
+  }
+
+  func run(_ paths: [String]) throws -> Int32 {
+    let operands = MountedEpisode.all(atEach: paths)
+    return try end(operands.failures.map(\.failure) + change(operands.episodes, named: Set(paths)))
+  }
+
+  private func end(_ failures: [CommandFailure]) throws -> Int32 {
+    for failure in failures.dropLast() { StandardStreams.complain("\(failure)") }
+    if let last = failures.last { throw last }
+    return 0
   }
 
   /// Changes episodes. A failure of one does not keep the others from being changed. Orders at the same time share a commit.
   /// - Parameter named: paths whose episodes are changed in any state.
   private func change(_ episodes: [MountedEpisode], named: Set<String>) -> [CommandFailure] {
     var failures: [CommandFailure] = []
-    Waiting.each(episodes, atOnce: isInOrder ? 1 : 16) { [sources, target] episode -> CommandFailure? in
+    Waiting.each(episodes, atOnce: isInOrder ? 1 : 16) { [self] episode -> CommandFailure? in
       do {
         let state = try episode.attribute("state").flatMap { TransferState(rawValue: $0) }
-        if named.contains(episode.path) || state.map(sources.contains) ?? false { try episode.set(target) }
+        let isMeant = sources.map { sources in state.map(sources.contains) ?? false } ?? true
+        if isMeant || named.contains(episode.path) { try episode.set(attribute, to: value) }
         return nil
       } catch {
         return error as? CommandFailure ?? CommandFailure("\(episode.path): \(error)")

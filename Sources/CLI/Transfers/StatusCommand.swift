@@ -1,6 +1,5 @@
 internal import Catalog
 internal import Configuration
-internal import Directory
 internal import PodcastModel
 internal import PodcastTree
 internal import PosixKit
@@ -34,10 +33,9 @@ enum StatusCommand: Command {
     // Where a daemon can't start, the numbers above are those of the last one.
     var said: String?
     var report = Report(options: options, cacheLimit: settings.cacheSize, names: KnownPodcasts(in: places))
-    let directory = DirectoryPlace(settings, places)
     repeat {
       let seen = changes.withLock { $0 }
-      report.show(client.allStatuses(), dump: DirectoryCommand.progress(directory, settings))
+      report.show(client.allStatuses())
       if let why = client.daemonFailure, why != said {
         StandardStreams.complain(why)
         said = why
@@ -70,8 +68,7 @@ enum StatusCommand: Command {
       if options.watches, !options.asJSON, Terminal.output.isTerminal { display = LiveDisplay(.output) }
     }
 
-    /// - Parameter dump: what has come of a dump of the offline directory; nil where none is under way.
-    mutating func show(_ statuses: [TransferStatus], dump: String?) {
+    mutating func show(_ statuses: [TransferStatus]) {
       let statuses = names.complete(statuses)
       if options.asJSON {
         let json = StatusReport.json(statuses, version: podcastfsVersion, cacheLimit: cacheLimit)
@@ -79,16 +76,15 @@ enum StatusCommand: Command {
       }
       let list = TransferList(statuses, folder: names.folder)
       if display != nil {
-        display?.draw(footer: [dump, list.summary].compactMap(\.self)) { list.entries(columns: $0) }
+        display?.draw(footer: [list.summary]) { list.entries(columns: $0) }
       } else if Terminal.output.isTerminal {
         let (columns, rows) = Terminal.output.size
         // The summary and the prompt take a row each, or two.
         let lines = LiveDisplay.screen(columns, rows - 2, footer: []) { list.entries(columns: $0) }
         for line in lines { StandardStreams.print(Style.output.colored(line.text, line.color)) }
-        if let dump { StandardStreams.tell(dump, hanging: 2) }
         StandardStreams.tell(list.summary, hanging: 2)
       } else {
-        printIfNew([list.text, dump ?? ""].filter { !$0.isEmpty }.joined(separator: "\n"))
+        printIfNew(list.text)
       }
     }
 
@@ -124,8 +120,8 @@ package struct TransferList {
   var text: String { (lines.map(\.text) + [summary]).joined(separator: "\n") }
 
   package var summary: String {
-    let cached = statuses.count { $0.state == .cached }
-    let size = HumanText.size(statuses.reduce(0) { $0 + $1.received })
+    let cached = statuses.count { $0.state == .cached && $0.isEpisode }
+    let size = HumanText.size(statuses.reduce(0) { $0 + $1.budgeted })
     let counts: [String] = [.downloading, .queued, .paused, .failed].compactMap { (state: TransferState) in
       let count = statuses.count { $0.state == state }
       return count > 0 ? "\(count) \(state.name)\(state == .downloading ? totals : "")" : nil

@@ -51,10 +51,18 @@ extension Catalog {
         feeds.append(feed)
       }
       let searches = try SearchRows.searches(in: database).filter { $0.category == nil }.map(\.name)
-      return StateFile(
-        feeds: feeds, searches: searches, episodes: try ExportedEpisodes.all(kept: kept, in: database))
+      let hidden = try database.all(
+        """
+        SELECT s.name, p.feed_url FROM result r JOIN search s ON s.id = r.search_id JOIN shown p ON p.id = r.podcast_id
+        WHERE r.state = ? ORDER BY s.name, p.feed_url
+        """, ResultState.hidden.rawValue
+      ) { HiddenResult(search: $0.string(0), feed: WebAddress($0.string(1))) }
+      var state = OPMLDocument(feeds: feeds)
+      (state.searches, state.hiddenResults) = (searches, hidden.filter { searches.contains($0.search) })
+      state.episodes = try ExportedEpisodes.all(kept: kept, in: database)
+      return state
     }
-    return Array(state.json.indentedText.utf8) + [UInt8(ascii: "\n")]
+    return Array(StateFile.json(state).indentedText.utf8) + [UInt8(ascii: "\n")]
   }
 }
 

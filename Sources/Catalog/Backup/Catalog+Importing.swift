@@ -1,4 +1,4 @@
-internal import FeedKit
+package import FeedKit
 package import PodcastModel
 internal import PosixKit
 internal import SQLiteKit
@@ -20,6 +20,8 @@ package struct OPMLImport: Hashable, Sendable {
   package var rules = 0
   /// Searches of a backup that are not there: nothing has been searched for yet. `search` does that, by the network.
   package var searches: [String] = []
+  /// What was hidden in these. `hide` hides it once they are made.
+  package var hiddenResults: [HiddenResult] = []
   /// The file is no list, but a link to a feed or a web page: nothing has been subscribed to yet. `subscribe(address:)`
   /// does that, by the network.
   package var link: String?
@@ -136,6 +138,7 @@ private struct Importing {
     if isQueued { changes.append(.queue) }
     let known = Set(try database.all("SELECT name FROM search") { $0.string(0) })
     result.searches = list.searches.filter { !known.contains($0) }
+    result.hiddenResults = list.hiddenResults.filter { result.searches.contains($0.search) }
   }
 
   private mutating func follow(_ feed: OPMLDocument.Feed) throws {

@@ -1,6 +1,6 @@
-internal import Configuration
+package import Configuration
 internal import FeedKit
-internal import HTTPKit
+package import HTTPKit
 internal import PodcastModel
 internal import PosixKit
 
@@ -159,16 +159,25 @@ struct RequestMaker: Sendable {
   ///   - seconds: for the whole.
   ///   - bytes: the longest body.
   func request(_ url: WebAddress, seconds: Double, bytes: Int64) -> HTTPRequest {
-    var request = HTTPRequest(url: url.forRequest)
+    var request = HTTPRequest(url: url.forRequest, settings)
     request.acceptsCompression = true
-    request.userAgent = settings.effectiveUserAgent
-    request.proxy = settings.proxy
-    request.certificateAuthorities = settings.certificateAuthorities
     request.connectTimeout = min(settings.connectTimeout, seconds)
     request.stallTimeout = min(settings.stallTimeout, seconds)
     request.totalTimeout = seconds
     request.maximumBody = bytes
     return request
+  }
+}
+
+extension HTTPRequest {
+  /// A request as the user's settings have it.
+  package init(url: String, _ settings: Settings) {
+    self.init(url: url)
+    userAgent = settings.effectiveUserAgent
+    proxy = settings.proxy
+    certificateAuthorities = settings.certificateAuthorities
+    connectTimeout = settings.connectTimeout
+    stallTimeout = settings.stallTimeout
   }
 }
 

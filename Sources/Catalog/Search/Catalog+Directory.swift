@@ -11,7 +11,7 @@ extension Catalog {
 
   /// Asks the offline directory, where the sources of the query allow that.
   /// - Returns: nil where it is not asked, where none is installed, and where it finds nothing, unless it is named.
-  /// - Throws: EINVAL where it is named and none is installed.
+  /// - Throws: ENODATA where it is named and none is installed.
   func directoryAnswer(_ query: SearchQuery, limit: Int) throws(CatalogError) -> SearchAnswer? {
     let isNamed = query.sources.contains(Self.directoryName)
     let isAsked = isNamed || query.sources.isEmpty || query.sources.contains("all")
@@ -24,7 +24,7 @@ extension Catalog {
       if found.isEmpty, !isNamed { return nil }
       return directoryAnswer(found)
     } catch {
-      if isNamed { throw CatalogError(error.errno == .ENOENT ? .EINVAL : error.errno, error.message) }
+      if isNamed { throw CatalogError(error.errno == .ENOENT ? .ENODATA : error.errno, error.message) }
       log.write("\(error)")
       return nil
     }

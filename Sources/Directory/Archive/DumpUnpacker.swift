@@ -84,9 +84,8 @@ struct DumpUnpacker {
   /// - Throws: where the first bytes are those of neither gzip, tar nor a database.
   static func isCompressed(_ head: UnsafeRawBufferPointer) throws -> Bool {
     if head.starts(with: [0x1F, 0x8B]) { return true }
-    if head.starts(with: signature) || head.count > 262, head[257..<262].elementsEqual("ustar".utf8) {
-      return false
-    }
+    let isArchive = head.count > 262 && head[257..<262].elementsEqual("ustar".utf8)
+    if isArchive || head.starts(with: signature) { return false }
     throw DirectoryError.refused("it \(ForeignText.description(of: head))")
   }
 }

@@ -112,6 +112,22 @@ package struct DirectoryImport {
     }
   }
 
+  /// Bytes that an archive, its unpacked dump and the new directory take together, for each byte of the archive.
+  private static let expansion = 4.5
+
+  /// Checks, before an archive is downloaded, whether it can be imported.
+  /// - Parameters:
+  ///   - size: of the archive.
+  ///   - received: bytes of it that have come.
+  /// - Throws: `NoRoom`.
+  package static func checkRoom(
+    forArchive size: Int64, received: Int64, at place: DirectoryPlace, minimumFree: Int64
+  ) throws {
+    let needed = Int64(Double(size) * expansion) - received
+    guard let free = DiskSpace.available(at: place.cache), free - minimumFree < needed else { return }
+    throw NoRoom(folder: place.cache, needed: needed, free: free, reserved: minimumFree)
+  }
+
   private static func device(_ path: String) -> dev_t? {
     var status = stat()
     return stat(path, &status) == 0 ? status.st_dev : nil

@@ -1,7 +1,4 @@
-internal import Glibc
-internal import HTTPKit
-internal import PodcastModel
-internal import PosixKit
+package import PodcastModel
 
 /// What tells a dump on its server from the next one: no checksum of it is published.
 package struct DumpIdentity: Hashable, Sendable {
@@ -11,18 +8,16 @@ package struct DumpIdentity: Hashable, Sendable {
   package var lastModified: String?
   package var length: Int64?
 
-  /// - Parameter head: of the answer with the whole dump, or with a part of it.
-  init(url: String, _ head: HTTPResponseHead) {
+  package init(url: String, _ representation: Representation) {
     self.url = url
-    entityTag = head.value("etag").flatMap { $0.hasPrefix("\"") ? $0 : nil }
-    lastModified = head.value("last-modified")
-    length = head.status == 206 ? head.contentRange?.total : head.contentLength
+    (entityTag, lastModified) = (representation.entityTag, representation.lastModified)
+    length = representation.total
   }
 
-  /// What a request for the rest names, so that no two dumps are mixed (RFC 9110 §13.1.5).
-  var validator: String? { entityTag ?? lastModified }
+  /// Whether it can be told from another dump of the same length.
+  package var isCertain: Bool { entityTag != nil || lastModified != nil }
 
-  /// Lines of text, for a file and for the directory's facts.
+  /// Lines of text, for the directory's facts.
   package var text: String {
     [url, entityTag ?? "", lastModified ?? "", length.map(String.init) ?? ""].map(PrintableText.line)
       .joined(separator: "\n")
@@ -35,32 +30,5 @@ package struct DumpIdentity: Hashable, Sendable {
     entityTag = lines[1].isEmpty ? nil : lines[1]
     lastModified = lines[2].isEmpty ? nil : lines[2]
     length = Int64(lines[3])
-  }
-}
-
-/// The part of a dump that has come, beside it what it is a part of. It outlives the process.
-struct DumpPart {
-  let path: String
-  private var identityPath: String { path + ".identity" }
-
-  /// What it is a part of, and how many bytes have come; nil where nothing has that could be gone on with.
-  func found(of url: String) -> (identity: DumpIdentity, bytes: Int64)? {
-    guard let text = try? Directories.read(identityPath, limit: 8192),
-      let identity = DumpIdentity(text: String(decoding: text, as: UTF8.self)),
-      identity.url == url, identity.validator != nil, let length = identity.length,
-      let size = try? Int64(FileDescriptor(openingRegular: path, O_RDONLY).status().st_size),
-      (1...length).contains(size)
-    else { return nil }
-    return (identity, size)
-  }
-
-  /// Begins a new one.
-  func begin(_ identity: DumpIdentity) throws {
-    try Directories.replace(identityPath, with: Array(identity.text.utf8))
-  }
-
-  func remove() {
-    unlink(path)
-    unlink(identityPath)
   }
 }

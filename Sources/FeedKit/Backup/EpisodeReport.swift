@@ -51,7 +51,27 @@ package struct ImportedRule: Hashable, Sendable {
   package init(_ key: String, _ value: String) { (self.key, self.value) = (key, value) }
 }
 
+/// A podcast that was hidden in a search.
+package struct HiddenResult: Hashable, Sendable {
+  package var search: String
+  package var feed: WebAddress
+
+  package init(search: String, feed: WebAddress) {
+    self.search = search
+    self.feed = feed
+  }
+}
+
 // How they go from the process that read them to the one that asked.
+
+extension HiddenResult: FieldCoded {
+  package init() { self.init(search: "", feed: "") }
+
+  package mutating func code(_ fields: inout BinaryFields) throws(BinaryError) {
+    try fields.code(&search)
+    try fields.code(&feed)
+  }
+}
 
 extension ImportedRule: FieldCoded {
   package init() { self.init("", "") }

@@ -1,33 +1,32 @@
 package import PodcastModel
 
 /// All that a new machine needs, as `podcastfs export --state` writes it: JSON (Documentation/Backup.md).
-package struct StateFile: Sendable {
-  package var feeds: [OPMLDocument.Feed]
-  package var searches: [String]
-  package var episodes: [EpisodeReport]
-
+package enum StateFile {
   /// To be raised where an older program could not read it.
   private static let version: Int64 = 1
   private static let mark = "podcastfs_state"
 
-  package init(feeds: [OPMLDocument.Feed], searches: [String], episodes: [EpisodeReport]) {
-    (self.feeds, self.searches, self.episodes) = (feeds, searches, episodes)
-  }
-
-  package var json: JSONValue {
+  package static func json(_ state: OPMLDocument) -> JSONValue {
     .object([
       (Self.mark, .integer(Self.version)),
       (
         "subscriptions",
         .array(
-          feeds.map { feed in
+          state.feeds.map { feed in
             .object([
               ("feed_url", .string(feed.url.forRequest)), ("title", .optional(feed.title)),
               ("name", .optional(feed.name)),
               ("rules", .object(feed.rules.map { ($0.key, .string($0.value)) })),
             ])
           })
-      ), ("searches", .strings(searches)), ("episodes", .array(episodes.map(Self.json))),
+      ), ("searches", .strings(state.searches)),
+      (
+        "hidden_results",
+        .array(
+          state.hiddenResults.map {
+            .object([("search", .string($0.search)), ("feed_url", .string($0.feed.forRequest))])
+          })
+      ), ("episodes", .array(state.episodes.map(Self.json))),
     ])
   }
 
@@ -74,6 +73,10 @@ package struct StateFile: Sendable {
       document.feeds.append(feed)
     }
     document.searches = (value["searches"]?.elements ?? []).compactMap(\.text)
+    document.hiddenResults = (value["hidden_results"]?.elements ?? []).compactMap { entry in
+      guard let search = entry["search"]?.text, let feed = entry["feed_url"]?.text else { return nil }
+      return HiddenResult(search: search, feed: WebAddress(feed))
+    }
     document.episodes = (value["episodes"]?.elements ?? []).compactMap(episode)
     return document
   }

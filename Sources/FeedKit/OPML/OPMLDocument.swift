@@ -13,6 +13,7 @@ package struct OPMLDocument: Hashable, Sendable {
   /// What a backup says of episodes.
   package var episodes: [EpisodeReport] = []
   package var searches: [String] = []
+  package var hiddenResults: [HiddenResult] = []
   /// It is a backup of podcastfs or of another program: strangers do not hand those on, as they do lists.
   package var isBackup = false
   /// The address that a link file holds, of a feed or a web page; nil for a list.
@@ -86,6 +87,7 @@ extension OPMLDocument: FieldCoded {
   package mutating func code(_ fields: inout BinaryFields) throws(BinaryError) {
     try fields.code(&title, &feeds, &warnings)
     try fields.code(&refusals, &episodes, &searches)
+    try fields.code(&hiddenResults)
     try fields.code(&isBackup)
     try fields.code(&link)
   }

@@ -43,7 +43,6 @@ struct OpenEpisodes: Sendable {
   /// The exact size of an open node. Its readers keep it whatever becomes of the episode.
   func size(of node: NodeID) -> Int64? { nodes[node]?.representation.size }
 
-  /// Whether it is open and its size is not known.
   func isOfUnknownSize(_ node: NodeID) -> Bool { nodes[node].map { $0.representation.size == nil } ?? false }
 
   /// - Returns: false where others read another representation through the same node: open(2) then looks the name up

@@ -19,7 +19,6 @@ package struct Program: Hashable, Sendable {
 package protocol ProgramTable: Sendable {
   /// The process that `thread` belongs to; nil where it has ended or lives in another pid namespace.
   func program(ofThread thread: Int32) -> Program?
-  /// Its command line (proc(5), cmdline).
   func arguments(of program: Program) -> [String]
 }
 

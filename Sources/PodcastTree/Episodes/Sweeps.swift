@@ -14,14 +14,12 @@ final class Sweeps: Sendable {
   }
   private struct Asker {
     var program: Program
-    /// When the download left the queue.
     var left: MonotonicTime?
     /// The daemon has not confirmed that yet: the download still seems to be under way. Many programs open a file again as
     /// soon as they have closed it.
     var isLeaving = false
   }
   private struct ShortRead {
-    /// When it was last closed.
     var closed: MonotonicTime
     /// One of the first: its download goes on.
     let stays: Bool
@@ -102,7 +100,6 @@ final class Sweeps: Sendable {
     }
   }
 
-  /// Its download leaves the queue.
   func leaves(_ episode: Int64) {
     state.withLock { state in
       state.askers[episode]?.left = .now

@@ -1,7 +1,6 @@
 internal import Glibc
 package import PosixKit
 
-/// An open file of any kind.
 package protocol OpenFile: AnyObject, Sendable {
   /// Whether reads must come here as they are: the size is not known, or nothing may be cached.
   var isDirect: Bool { get }
@@ -34,7 +33,6 @@ package protocol OpenFile: AnyObject, Sendable {
   func write(at offset: Int64, _ bytes: UnsafeRawBufferPointer) -> Result<Int, Errno>
   /// close(2) of one of its descriptors.
   func flush() -> Answer<Void>
-  /// The last close.
   func close()
 }
 

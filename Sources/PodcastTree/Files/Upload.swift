@@ -7,7 +7,6 @@ final class Upload: OpenFile {
     var name: String?
     var bytes: [UInt8] = []
     var isDirty = false
-    /// More was written than may be.
     var isTooLarge = false
     var isRefused = false
     var handles = 0
@@ -76,7 +75,6 @@ final class Upload: OpenFile {
     return self
   }
 
-  /// ftruncate(2).
   func truncate(to size: Int64) -> Errno? {
     guard size >= 0, size <= limit else {
       state.withLock { $0.isTooLarge = true }

@@ -68,26 +68,17 @@ extension PodcastTree {
       let sidecars = episode.sidecars.filter { $0.node.kind == .transcript }
       return sidecars.contains { state.copy(of: $0) != nil || !$0.isRemote } ? nil : sidecars.first
     }
-    guard let wanted else { return }
-    transcriptsToFetch.withLock { $0.waiting.append(wanted) }
-    fetchNextTranscript()
+    guard let wanted, case .remote(let address) = wanted.content else { return }
+    transcriptFetches.async { [weak self] in
+      guard case .pending(let start)? = self?.fetch(wanted, address, old: nil) else { return }
+      let hasEnded = Monitor(false)
+      _ = start { _ in hasEnded.withLockNotifying { $0 = true } }
+      _ = hasEnded.wait(until: .after(Self.longestFetch)) { $0 ? true : nil }
+    }
   }
 
-  private func fetchNextTranscript() {
-    let next = transcriptsToFetch.withLock { fetches -> Sidecar? in
-      if fetches.isRunning || fetches.waiting.isEmpty { return nil }
-      fetches.isRunning = true
-      return fetches.waiting.removeFirst()
-    }
-    guard let next, case .remote(let address) = next.content,
-      case .pending(let start) = fetch(next, address, old: nil)
-    else { return }
-    _ = start { [weak self] _ in
-      guard let self else { return }
-      transcriptsToFetch.withLock { $0.isRunning = false }
-      loader.async { self.fetchNextTranscript() }
-    }
-  }
+  /// Seconds: an error of this program must not keep the next one waiting for ever.
+  private static let longestFetch = 600.0
 
   /// Folders of queries with `transcript:` may list other episodes now. On the loader's thread.
   func transcriptsChanged() {
@@ -109,10 +100,4 @@ extension PodcastTree {
     guard let query, let words = TranscriptQuery(query.transcript) else { return nil }
     return try? catalog.transcripts.index()?.hits(of: key, words)
   }
-}
-
-/// Transcripts that are fetched though no program has opened them.
-struct TranscriptsToFetch: Sendable {
-  var waiting: [Sidecar] = []
-  var isRunning = false
 }

@@ -19,11 +19,9 @@ package struct Difference: Hashable, Sendable {
     case appeared, vanished, replaced
   }
 
-  /// Nodes whose attributes have changed.
   package var attributes: [NodeID] = []
   /// Episodes whose pages in the kernel may be wrong.
   package var bytes: [NodeID] = []
-  /// Directories whose listing has changed.
   package var listings: [NodeID] = []
   package var names: [Name] = []
   /// Names of episodes whose state has changed: for watchers, not for the kernel.

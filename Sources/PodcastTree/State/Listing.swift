@@ -3,7 +3,6 @@ internal import Glibc
 /// What a directory lists: an immutable value. A change makes a new one; a program that lists the old one goes
 /// on with it.
 struct Listing: Sendable {
-  /// A name, and what it leads to.
   struct Item: Sendable {
     let name: String
     let target: Target
@@ -59,7 +58,6 @@ struct Listing: Sendable {
     place < items.count && ByteOrder.isSame(items[place].name, name)
   }
 
-  /// Puts a name in, or gives it another target.
   mutating func set(_ name: String, _ target: Target) {
     guard Self.isName(name) else { return }
     let place = place(of: name)

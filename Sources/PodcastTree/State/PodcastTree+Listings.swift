@@ -112,7 +112,6 @@ package final class OpenDirectory: Sendable {
     return version == listing.version || version == nil && !listing.isCacheable
   }
 
-  /// Reads what it lists now.
   package func read() -> Answer<Void> {
     guard let folder = tree.folder(node) else { return .failure(.ENOENT) }
     return tree.listing(of: folder, for: caller).map { found in self.listing.withLock { $0 = found } }

@@ -144,7 +144,7 @@ extension PodcastTree {
 
   /// Reads the states of all downloads, once, before anything is listed.
   func loadDownloads() {
-    let statuses = transfers.allStatuses()
+    let statuses = transfers.allStatuses().filter(\.isEpisode)
     let entries = (try? catalog.entries(forKeys: statuses.map(\.key))) ?? [:]
     let rows = statuses.map { status in (status, entries[status.key].flatMap { try? loadListed([$0])[0] }) }
     // In the order of their numbers, so that a remount gives the same names.
@@ -155,7 +155,6 @@ extension PodcastTree {
 
   // MARK: Answers from memory, else from the catalogue
 
-  /// What a listing shows of an episode.
   func listed(_ id: Int64) -> Answer<ListedEpisode> {
     if let found = state.withLock({ $0.episode(id) }) { return .value(found) }
     return detail(id).map { self.listed($0.entry.episode, of: $0.entry.podcast) }

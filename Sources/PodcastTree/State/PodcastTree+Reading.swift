@@ -198,6 +198,7 @@ extension PodcastTree {
   }
 
   private func take(_ status: TransferStatus?, _ key: MediaKey, _ episode: ListedEpisode?) {
+    if status?.isEpisode == false { return }
     let old = state.withLock { $0.statuses[key] }
     if let episode, old?.stage != status?.stage { try? noteTexts(of: [episode.id]) }
     apply(.transfer(key, status, episode))

@@ -42,7 +42,6 @@ package enum Answer<Value: Sendable>: Sendable {
     then { .value(transform($0)) }
   }
 
-  /// Another answer where it fails.
   package func recover(_ other: @escaping @Sendable (Errno) -> Answer) -> Answer {
     let asResult = Answer<Result<Value, Errno>>.pending { completion in
       switch self {
@@ -60,7 +59,6 @@ package enum Answer<Value: Sendable>: Sendable {
     }
   }
 
-  /// Calls `note` with what it gives.
   func onEnd(_ note: @escaping @Sendable (Result<Value, Errno>) -> Void) -> Answer {
     switch self {
     case .ready(let result):

@@ -12,13 +12,11 @@ struct AttributeList: Sendable {
   /// Adds `user.podcastfs.NAME`; nothing where there is no value.
   mutating func add(_ name: String, _ value: String?) { add(plain: Self.prefix + name, value) }
 
-  /// Adds an attribute under its whole name.
   mutating func add(plain name: String, _ value: String?) {
     guard let value, !value.isEmpty else { return }
     items.append((name, value.cut(toBytes: Self.longest)))
   }
 
-  /// Adds those of another list.
   mutating func add(_ other: AttributeList) { items += other.items }
 
   /// In bytes, of all names and values with what lies between them.

@@ -129,6 +129,8 @@ struct Download: Hashable {
 
   var key: MediaKey { record.key }
   var received: Int64 { openFiles?.received ?? record.received }
+  /// The bytes that count in `cache_size`.
+  var budgeted: Int64 { record.request.isEpisode ? received : 0 }
   var openFiles: OpenFiles? { files.flatMap { $0.isOpen ? $0 : nil } }
 
   var state: TransferState {

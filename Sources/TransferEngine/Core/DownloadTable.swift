@@ -25,6 +25,7 @@ package struct StoredRows: Hashable, Sendable {
 struct DownloadTable: Hashable {
   private(set) var active: [MediaKey: Download] = [:]
   private var dirty: Set<MediaKey> = []
+  /// Bytes of all episodes, which count in `cache_size`.
   private(set) var bytes: Int64
   /// Those whose responses are under way, and those that the cache has no room for.
   private(set) var running: Set<MediaKey> = []
@@ -59,11 +60,11 @@ struct DownloadTable: Hashable {
   /// Takes a download out, so that it can be changed; `put` must follow.
   mutating func take(_ key: MediaKey, now: Moment) -> Download? {
     if let download = active.removeValue(forKey: key) {
-      bytes -= download.received
+      bytes -= download.budgeted
       return download
     }
     guard let record = rows.record(key) else { return nil }
-    bytes -= record.received
+    bytes -= record.budgeted
     var download = Download(record, isStored: true, now: now)
     download.isDirty = false
     return download
@@ -71,7 +72,7 @@ struct DownloadTable: Hashable {
 
   mutating func put(_ download: Download) {
     let key = download.key
-    bytes += download.received
+    bytes += download.budgeted
     set(&dirty, key, download.isDirty)
     set(&running, key, !download.fetches.isEmpty)
     set(&starving, key, download.slot == .cacheFull)
@@ -85,7 +86,7 @@ struct DownloadTable: Hashable {
   /// Leaves a download to its row, or forgets one that has none.
   mutating func rest(_ key: MediaKey) {
     guard let download = active.removeValue(forKey: key) else { return }
-    bytes += (download.told.row?.received ?? 0) - download.received
+    bytes += (download.told.row?.budgeted ?? 0) - download.budgeted
     for list in [\DownloadTable.dirty, \.running, \.starving] { self[keyPath: list].remove(key) }
   }
 

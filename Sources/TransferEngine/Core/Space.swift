@@ -107,7 +107,8 @@ extension TransferCore {
       let isTaking = !download.fetches.isEmpty
       let isBounded = settings.minimumFree > 0 || download.retry.lacksRoom
       let disk = isBounded && !isTaking ? promisedOnDisk + onDisk - left : 0
-      let budget = downloads.bytes + promised + need - settings.cacheSize
+      let isCounted = download.record.request.isEpisode
+      let budget = isCounted ? downloads.bytes + promised + need - settings.cacheSize : 0
       let excess = max(budget, disk)
       // What runs goes on while an eviction makes room.
       if excess > 0 && !(isTaking && !space.evicting.isEmpty) {
@@ -119,7 +120,7 @@ extension TransferCore {
         }
       }
       admitted.insert(download.key)
-      promised += need
+      if isCounted { promised += need }
       promisedOnDisk += onDisk
     }
     return admitted
@@ -219,7 +220,7 @@ extension TransferCore {
   mutating func watchRoom() {
     let active = downloads.runningInOrder
     var ahead: Int64 = 0
-    for download in active.compactMap({ downloads.active[$0] }) {
+    for download in active.compactMap({ downloads.active[$0] }) where download.record.request.isEpisode {
       let expected = download.record.total == nil ? Self.ahead / 2 : download.missing
       ahead += min(expected, 4 * Self.ahead)
     }

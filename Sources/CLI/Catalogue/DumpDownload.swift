@@ -1,0 +1,126 @@
+internal import Configuration
+internal import Directory
+internal import HTTPKit
+internal import MountService
+internal import PodcastModel
+internal import PosixKit
+internal import TransferClient
+internal import TransferProtocol
+
+/// The download of a dump of the offline directory. The transfer daemon does it, and goes on when the command ends.
+final class DumpDownload {
+  private let place: DirectoryPlace
+  private let settings: Settings
+  private let request: TransferRequest
+  private let client: TransferClient
+  private let changes: Monitor<Int>
+
+  init(_ place: DirectoryPlace, _ places: Places, _ settings: Settings) throws {
+    (self.place, self.settings) = (place, settings)
+    let address = settings.dumpAddress
+    request = TransferRequest(
+      // Of its own: an episode with this address would be another download.
+      key: MediaKey(address: WebAddress("directory:" + address)), url: address, title: "offline directory",
+      show: WebAddress(address).host ?? "", fileName: "", allowsPrivateHosts: settings.directoryURL != nil,
+      userAgent: settings.effectiveUserAgent, isEpisode: false)
+    try places.create()
+    // Without a mount the daemon knows no settings.
+    client = try TransferClient(
+      places: places, settings: settings, isMount: MountServer.mountPoints(places: places).isEmpty)
+    let changes = Monitor(0)
+    self.changes = changes
+    client.observe { _ in changes.withLockNotifying { $0 += 1 } }
+    client.waitUntilCurrent(until: .after(2))
+  }
+
+  deinit { client.stop() }
+
+  /// How far it is; nil where nothing is here or on its way.
+  var status: TransferStatus? {
+    client.status(of: request.key).flatMap { $0.state == .remote && $0.received == 0 ? nil : $0 }
+  }
+
+  /// Asks the server which dump it has.
+  /// - Returns: nil where that is installed.
+  func ask() throws -> DumpIdentity? {
+    var question = HTTPRequest(url: request.url, settings)
+    question.allowsPrivateHosts = request.allowsPrivateHosts
+    let http = HTTPClient(name: "directory-http")
+    defer { http.stop() }
+    return try DumpQuestion.ask(
+      question, installed: (try? PodcastDirectory(place: place).facts())?.identity, http)
+  }
+
+  /// Has the daemon download the dump, unless it is here.
+  func order(_ dump: DumpIdentity) throws {
+    if let status, status.state == .cached {
+      if dump.isCertain, identity(of: status) == dump { return }
+      try remove()
+    }
+    try DirectoryImport.checkRoom(
+      forArchive: dump.length ?? 0, received: status?.received ?? 0, at: place,
+      minimumFree: settings.minimumFree)
+    try order(.start(request))
+  }
+
+  /// Waits until all of it is here, and shows its progress.
+  /// - Returns: what is here, by the words of the server that sent it.
+  func wait(_ dump: DumpIdentity) throws -> (TransferStatus, DumpIdentity) {
+    let line = StatusLine()
+    defer { line.clear() }
+    var reason: String?
+    while true {
+      let seen = changes.withLock { $0 }
+      guard let status else { throw CommandFailure("the download was cancelled") }
+      switch status.state {
+      case .cached:
+        let sent = identity(of: status)
+        return (status, sent?.isCertain ?? false ? sent ?? dump : dump)
+      case .failed: throw CommandFailure(status.error ?? "the download failed")
+      case .paused, .remote: throw CommandFailure("the download was cancelled")
+      case .queued, .downloading: line.show(Self.words(status))
+      }
+      if let why = client.daemonFailure { throw CommandFailure(why) }
+      if status.state == .queued, let why = status.error, why != reason {
+        line.clear()
+        StandardStreams.complain("waiting: \(why)")
+        reason = why
+      }
+      // A daemon that has died is started again.
+      if status.state == .queued { client.resumeUnfinished() }
+      _ = changes.wait(until: .after(5)) { $0 != seen ? true : nil }
+    }
+  }
+
+  func open(_ status: TransferStatus) throws -> FileDescriptor { try client.openWhole(status) }
+
+  /// Removes what is here of this dump and of others.
+  func remove() throws {
+    for status in client.allStatuses() where !status.isEpisode {
+      try order(.forget(status.key))
+    }
+  }
+
+  private func identity(of status: TransferStatus) -> DumpIdentity? {
+    client.representation(of: status).map { DumpIdentity(url: request.url, $0) }
+  }
+
+  /// Waits until the daemon has confirmed an order, for half a minute at most.
+  private func order(_ order: TransferOrder) throws {
+    let end = Waiting.result(within: 60) { client.order(order, completion: $0) }
+    if let failure = end ?? nil { throw CommandFailure(failure.message) }
+  }
+
+  /// "412 MiB of 1.70 GiB downloaded, 24 %, 3 min left".
+  static func words(_ status: TransferStatus) -> String {
+    let total = status.total.map { " of \(HumanText.size($0))" } ?? ""
+    let percent = status.progressText.map { ", \($0) %" } ?? ""
+    let left = status.eta.map { ", \(HumanText.duration($0)) left" } ?? ""
+    return "\(HumanText.size(status.received))\(total) downloaded\(percent)\(left)"
+  }
+}
+
+extension Settings {
+  /// Where the dump is.
+  var dumpAddress: String { directoryURL ?? DumpQuestion.usualAddress }
+}
