@@ -1,3 +1,4 @@
+internal import Catalog
 internal import Configuration
 internal import Directory
 internal import HTTPKit

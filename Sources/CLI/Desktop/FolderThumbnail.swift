@@ -27,7 +27,7 @@ struct FolderThumbnail {
     return try ChildProcess.run([Self.scaler, "-s", size, cover, output]).status
   }
 
-  /// As `.directory` names it: to read that fetches no feed.
+  /// The cover that `.directory` names. Reading that file fetches no feed.
   private func cover(in folder: String) -> String? {
     let bytes = try? Directories.read(folder + "/.directory", limit: 4096)
     let lines = bytes.map { String(decoding: $0, as: UTF8.self).split(separator: "\n") } ?? []

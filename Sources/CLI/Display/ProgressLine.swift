@@ -99,7 +99,7 @@ package struct ProgressLine {
     return text + String(repeating: " ", count: max(width - ColumnText.width(text), 0))
   }
 
-  /// What moves is green, what does not is yellow or red; what waits its turn has no colour.
+  /// Green for a download that runs, yellow for one that is stalled or paused, red for a failed one.
   var color: Style.Color? {
     switch state {
     case .failed: .red

@@ -61,7 +61,7 @@ struct MountedEpisode {
     let names: [String]
     do throws(PosixError) { names = try Directories.names(in: path).sorted(by: >) } catch {
       if error.errno == .ENOENT { return [] }
-      // What an errno cannot say: why the feed cannot be read.
+      // The attribute says why the feed cannot be read.
       let why = (try? ExtendedAttributes.get("user.podcastfs.error", of: path)) ?? nil
       throw CommandFailure(why.map { "\(path): \($0)" } ?? "\(error)")
     }

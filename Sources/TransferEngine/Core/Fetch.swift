@@ -18,6 +18,8 @@ struct Fetch: Hashable {
     static let throttle = Hold(rawValue: 2)
     /// What is stored is still being opened, or a new generation created.
     static let files = Hold(rawValue: 4)
+    /// Somebody waits for what another response brings.
+    static let precedence = Hold(rawValue: 8)
   }
   var holds: Hold = []
   var stage = Stage.asked

@@ -15,7 +15,7 @@ extension TransferCore {
     // By then it is known how slow the host is.
     if requests.isEmpty && !open.isEmpty && download.fetches.contains(where: { $0.rate(now.instant) == nil })
     {
-      timers.add(.download(download.key), at: now.instant.adding(RequestPlanner.playersPatience))
+      timers.add(.download(download.key), at: now.instant.adding(RequestPlanner.patience))
     }
     if requests.isEmpty || awaitsTail(download) || !mayAsk(requests, &download) { return }
     for request in requests { start(request, for: &download) }
@@ -54,6 +54,20 @@ extension TransferCore {
         return download.fetches.filter { $0.position <= first && first < $0.request.end ?? .max }
           .max { $0.position < $1.position }?.id
       })
+  }
+
+  /// Has responses that nobody waits for give way to those that somebody waits for: they share one link. One that is being
+  /// compared needs the bytes of the others.
+  mutating func givePrecedence(in download: inout Download) {
+    let isComparing = download.fetches.contains { $0.claim != nil }
+    let awaited = download.fetches.count > 1 && !isComparing ? awaited(in: download) : []
+    for fetch in download.fetches where fetch.intake != nil && !fetch.isTail {
+      if awaited.isEmpty || awaited.contains(fetch.id) {
+        unhold(fetch.id, &download, .precedence)
+      } else {
+        hold(fetch.id, &download, .precedence)
+      }
+    }
   }
 
   /// Whether other requests may follow at once on those before; not without end: a server that never gives anything of
@@ -128,12 +142,12 @@ extension TransferCore {
   }
 
   mutating func hold(_ id: FlowID, _ download: inout Download, _ why: Fetch.Hold) {
-    if download[id]?.holds.isEmpty == true { emit(.hold(id)) }
+    if download[id]?.holds.isEmpty == true { emit(.hold(id, true)) }
     download[id]?.holds.insert(why)
   }
 
   mutating func unhold(_ id: FlowID, _ download: inout Download, _ why: Fetch.Hold) {
     guard download[id]?.holds.remove(why) != nil, download[id]?.holds.isEmpty == true else { return }
-    emit(.goOn(id))
+    emit(.hold(id, false))
   }
 }
