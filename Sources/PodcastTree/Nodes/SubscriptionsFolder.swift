@@ -17,7 +17,7 @@ struct SubscriptionsFolder: FolderNode {
     }
   }
 
-  func create(_ name: String) -> Answer<(attributes: NodeAttributes, file: any OpenFile)> {
+  func create(_ name: String) -> Answer<CreatedFile> {
     if let errno = tree.refusal(ofName: name) { return .failure(errno) }
     return isFree(name).then { tree.createUpload(name) }
   }
