@@ -101,7 +101,7 @@ import TransferProtocol
     world.bring(1 << 20)
     world.bring(10_000)
     world.writePieces()
-    world.wait(0.3)
+    world.wait(1.1)
     world.writePieces()
     #expect(world.files[world.requests[0].key]?.present.count == 1_058_576)
   }

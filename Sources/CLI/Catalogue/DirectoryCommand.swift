@@ -7,7 +7,6 @@ internal import PodcastModel
 internal import PosixKit
 internal import TransferProtocol
 
-/// `podcastfs directory`.
 enum DirectoryCommand: Command {
   static let name = "directory"
   static let summary = "search millions of podcasts without the network"

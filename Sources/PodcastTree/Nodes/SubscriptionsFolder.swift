@@ -26,7 +26,6 @@ struct SubscriptionsFolder: FolderNode {
     target.identity.kind == .upload ? tree.removeUpload(target.identity) : .failure(.EPERM)
   }
 
-  /// Unsubscribes.
   func removeDirectory(_ name: String, _ target: Target) -> Answer<Void> {
     let row = target.identity.row
     return tree.commit { try tree.catalog.unsubscribe(row) }

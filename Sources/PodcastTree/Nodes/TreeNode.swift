@@ -33,7 +33,6 @@ extension TreeNode {
   var hasVerbs: Bool { true }
 }
 
-/// A directory.
 protocol FolderNode: TreeNode {
   /// Reads the rows that its listing and its time need. On the loader's thread.
   func load() throws

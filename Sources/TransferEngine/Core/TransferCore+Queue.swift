@@ -71,7 +71,8 @@ extension TransferCore {
     {
       return
     }
-    if download.record.dropsAtClose && dropClosed(&download) { return }
+    // An order on its way may be to keep it, or to download it.
+    if download.record.dropsAtClose, !log.ordered.contains(download.key), dropClosed(&download) { return }
     endSearchIfOverdue(&download)
     prepareFiles(of: &download)
     complete(&download)

@@ -10,7 +10,7 @@ extension TransferCore {
     // An answer that is being compared tells by which validator to ask.
     if download.fetches.contains(where: { $0.claim != nil }) { return }
     let open = waits.filter { download.openFiles?.shows($0) != true }
-    if makeWay(for: planner(for: download).surplus(of: open), in: &download) { touch(&download) }
+    if planner(for: download).isCrowded(by: open) { makeWay(in: &download) }
     let requests = planner(for: download).requests(for: open)
     // By then it is known how slow the host is.
     if requests.isEmpty && !open.isEmpty && download.fetches.contains(where: { $0.rate(now.instant) == nil })
@@ -33,15 +33,13 @@ extension TransferCore {
   }
 
   /// Ends responses that were begun for readers who wait for something else by now.
-  /// - Parameter count: responses that are lacking.
-  private mutating func makeWay(for count: Int, in download: inout Download) -> Bool {
-    if count == 0 { return false }
+  private mutating func makeWay(in download: inout Download) {
     let awaited = awaited(in: download)
-    let idle = download.fetches.filter {
-      $0.request.end != nil && $0.intake != nil && !awaited.contains($0.id)
+    for fetch in download.fetches
+    where fetch.request.end != nil && fetch.intake != nil && !awaited.contains(fetch.id) {
+      endFetch(fetch.id, of: &download)
+      touch(&download)
     }
-    for fetch in idle.prefix(count) { endFetch(fetch.id, of: &download) }
-    return !idle.isEmpty
   }
 
   /// The fetches that bring what readers wait for.

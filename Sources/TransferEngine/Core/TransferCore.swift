@@ -9,7 +9,7 @@ package import TransferProtocol
 package struct TransferCore: Hashable {
   enum TimerName: Hashable {
     case download(MediaKey)
-    case tick, queue, room, patience, throttle, save, forget
+    case tick, queue, room, throttle, save, forget
   }
 
   private struct Outbox: Hashable {
@@ -172,7 +172,6 @@ package struct TransferCore: Hashable {
     case .room:
       measureRoom()
       isQueueChanged = true
-    case .patience: writeWhatIsOld()
     case .throttle: letGoOfThrottled()
     case .save: break
     case .forget: forgetSome()

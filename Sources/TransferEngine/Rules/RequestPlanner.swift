@@ -60,9 +60,9 @@ struct RequestPlanner {
     }
   }
 
-  /// How many responses more than there may be `waits` would need.
-  func surplus(of waits: [Range<Int64>]) -> Int {
-    canSeek && running.count >= Self.most ? min(uncovered(waits).count, Self.most) : 0
+  /// Whether one of `waits` needs a response more than there may be.
+  func isCrowded(by waits: [Range<Int64>]) -> Bool {
+    canSeek && running.count >= Self.most && !uncovered(waits).isEmpty
   }
 
   /// What to ask for, so that `waits` end and, where wanted, the file fills.
