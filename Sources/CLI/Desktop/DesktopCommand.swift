@@ -34,16 +34,29 @@ enum DesktopCommand: Command {
     return 0
   }
 
+  /// Thunar reads the first list that it finds. So the user's list begins as a copy of the system's, and is deleted when it
+  /// adds nothing to that.
   /// - Returns: whether that changed the file.
   private static func setActions(_ isInstalling: Bool, file: String) throws -> Bool {
     let isThere = Directories.exists(file)
-    let before = isThere ? String(decoding: try Directories.read(file), as: UTF8.self) : ThunarActions.empty
-    let removed = ThunarActions.removed(from: before)
-    guard let after = isInstalling ? ThunarActions.added(to: removed) : removed else {
+    let before = isThere ? String(decoding: try Directories.read(file), as: UTF8.self) : nil
+    let systems = systemsActions
+    let others = ThunarActions.removed(from: before ?? systems ?? ThunarActions.empty)
+    guard let after = isInstalling ? ThunarActions.added(to: others) : others else {
       throw CommandFailure("\(file): not a list of Thunar's actions")
     }
-    if after != before { try write(after, file) }
-    return after != before
+    if after == before { return false }
+    if after == systems || !ThunarActions.isAny(in: after) { return unlink(file) == 0 }
+    try write(after, file)
+    return true
+  }
+
+  /// What Thunar reads where the user has no list; nil where there is none (XDG Base Directory Specification).
+  private static var systemsActions: String? {
+    let value = Places.processEnvironment["XDG_CONFIG_DIRS"] ?? ""
+    let folders = (value.isEmpty ? "/etc/xdg" : value).split(separator: ":").filter { $0.hasPrefix("/") }
+    let list = folders.lazy.compactMap { try? Directories.read("\($0)/Thunar/uca.xml") }.first
+    return list.map { String(decoding: $0, as: UTF8.self) }
   }
 
   private static func setThumbnailer(_ isInstalling: Bool, file: String) throws -> Bool {

@@ -54,6 +54,9 @@ package enum ThunarActions {
     return kept + rest
   }
 
+  /// Whether a list has an action, anybody's.
+  package static func isAny(in text: String) -> Bool { text.contains(start) }
+
   private static func xml(_ action: Action) -> String {
     """
     <action>
