@@ -21,7 +21,7 @@ extension PodcastTree {
       let isEpisode = if case .episode = target { true } else { false }
       let known = isEpisode ? self.linksKnown : .value(())
       return known.map { self.attributes(of: [target])[0] }
-    }
+    }.recover { $0 == .ENOENT ? self.given(name, in: parent, by: caller) : .failure($0) }
   }
 
   /// Reads a directory, and the one that it is in, without the network. It may be watched without ever being listed:

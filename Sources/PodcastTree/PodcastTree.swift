@@ -35,6 +35,7 @@ package final class PodcastTree: Sendable {
   let state: Monitor<TreeState>
   let details = EpisodeDetails()
   let sweeps = Sweeps()
+  let givenNames = Monitor(GivenNames())
   let listReaders = RecentPrograms()
   let events = EventLog()
   let reads = ReadMeter()

@@ -94,6 +94,28 @@ import Testing
     #expect(errnoOf { rmdir(paused) } != nil)
   }
 
+  @Test func `Several episodes are moved by one mv, which inspects the names that it has given`() throws {
+    let (fixture, folder) = try subscribed()
+    let queue = fixture.root + "/Queue", given = "\(queue)/x"
+    func run(_ program: String, _ arguments: [String]) throws -> RunningProcess.End? {
+      try RunningProcess(program, arguments, environment: fixture.environment.variables).wait()
+    }
+    for _ in 1...10 {
+      #expect(try run("mv", MountFixture.names.map { "\(folder)/\($0)" } + [queue + "/"]) == .exit(0))
+      let names = try fixture.list(queue)
+      #expect(names.count == 3 && Set(names).isDisjoint(with: MountFixture.names))
+      for name in names { #expect(unlink("\(queue)/\(name)") == 0) }
+    }
+    // The name is there for nobody else. On a busy machine the moment may be over: once is enough.
+    let isFound = try eventually {
+      if rename("\(folder)/\(MountFixture.names[0])", given) != 0 { return false }
+      let isHidden = try eventually { try run("test", ["-e", given]) == .exit(1) }
+      return isHidden && access(given, F_OK) == 0
+    }
+    #expect(isFound)
+    #expect(eventually { errnoOf { access(given, F_OK) } == .ENOENT })
+  }
+
   @Test func `Moving a failed download tries it again`() throws {
     let (fixture, folder) = try subscribed()
     let running = fixture.root + "/Downloading"

@@ -43,18 +43,16 @@ package enum Answer<Value: Sendable>: Sendable {
   }
 
   package func recover(_ other: @escaping @Sendable (Errno) -> Answer) -> Answer {
-    let asResult = Answer<Result<Value, Errno>>.pending { completion in
-      switch self {
-      case .ready(let result):
-        completion(.success(result))
-        return {}
-      case .pending(let start): return start { completion(.success($0)) }
-      }
-    }
-    return asResult.then { result in
-      switch result {
-      case .success(let value): .value(value)
-      case .failure(let errno): other(errno)
+    switch self {
+    case .ready(.success): return self
+    case .ready(.failure(let errno)): return other(errno)
+    case .pending(let start):
+      let asResult = Answer<Result<Value, Errno>>.pending { completion in start { completion(.success($0)) } }
+      return asResult.then { result in
+        switch result {
+        case .success(let value): .value(value)
+        case .failure(let errno): other(errno)
+        }
       }
     }
   }
