@@ -3,7 +3,6 @@ internal import MountService
 internal import PodcastModel
 internal import PosixKit
 
-/// The program's output and messages.
 package enum StandardStreams {
   /// A line on standard output; a reader that has gone (EPIPE) ends the program as it ends any filter.
   /// - Parameter text: perhaps of several lines. Whatever a host has to do with it goes in as `PrintableText.line`:
@@ -128,7 +127,6 @@ enum OperandText {
 
   private static let words = Monitor<[(whole: String, shown: String)]>([])
 
-  /// What the program was called with.
   static func set(_ arguments: [String]) {
     let hidden = arguments.flatMap { word -> [(whole: String, shown: String)] in
       let shown = shown(word)

@@ -49,16 +49,9 @@ struct SubscribeByAddress: Sendable {
   private func subscribe(to found: FeedByAddress.Found) throws(CatalogError) -> ListedPodcast {
     let claimedUntil = feeds.store.now + FeedRefresher.claimTime
     let (listed, state) = try feeds.store.change { database, changes in
-      let listed: ListedPodcast
-      if let renewed = try renewed(by: found, in: database) {
-        try FeedRecord.readdress(renewed.podcast.id, to: found.address, in: database, &changes)
-        listed = renewed
-      } else {
-        let podcast = try PodcastRecord.recordNamed(
-          found.address, title: found.document.title, mayBePrivate: isTyped && found.isNamed, in: database)
-        listed = try SubscriptionRows.subscribe(podcast, as: name, or: nil, in: database)
-      }
-      let podcast = listed.podcast.id
+      let podcast = try PodcastRecord.recordNamed(
+        found.address, title: found.document.title, mayBePrivate: isTyped && found.isNamed, in: database)
+      let listed = try SubscriptionRows.subscribe(podcast, as: name, or: nil, in: database)
       // A mount that hears of the subscription must not fetch the same feed at the same time.
       _ = try FeedRecord.change(podcast, in: database) { $0.claimedUntil = claimedUntil }
       changes.append(.subscription(listed.id, podcast: podcast))
@@ -77,17 +70,6 @@ struct SubscribeByAddress: Sendable {
     }
     // With the name that the feed's title has made.
     return try feeds.store.read { try ListedRow.subscription(listed.id, in: $0) } ?? listed
-  }
-
-  /// The subscription whose feed this is too, at an address that differs by its token alone.
-  private func renewed(by found: FeedByAddress.Found, in database: Database) throws -> ListedPodcast? {
-    let key = FeedKey.text(WebAddress(found.address.shown))
-    return try ListedRow.subscriptions(in: database).first { listed in
-      guard FeedKey.text(WebAddress(listed.podcast.feedURL.shown)) == key,
-        let podcast = try PodcastRecord.load(listed.podcast.id, in: database)
-      else { return false }
-      return try SameShow(found.document, podcast, in: database).isRenewed
-    }
   }
 }
 

@@ -126,12 +126,8 @@ enum Forgetting {
 
   /// From here on nothing shows it, and its address and name are free.
   static func hide(_ podcast: Int64, in database: Database, _ changes: inout [CatalogChange]) throws {
-    let subscription = try database.first("SELECT id FROM subscription WHERE podcast_id = ?", podcast) {
-      $0.int64(0)
-    }
-    let searches = try database.all("SELECT search_id FROM result WHERE podcast_id = ?", podcast) {
-      $0.int64(0)
-    }
+    let subscription = try database.number("SELECT id FROM subscription WHERE podcast_id = ?", podcast)
+    let searches = try database.numbers("SELECT search_id FROM result WHERE podcast_id = ?", podcast)
     try FullText.removePodcast(podcast, in: database)
     try database.run(
       "DELETE FROM queue WHERE episode_id BETWEEN ? AND ?", EpisodeID.first(ofPodcast: podcast),
@@ -179,9 +175,7 @@ enum Forgetting {
   }
 
   private static func next(in database: Database) throws -> Int64? {
-    try database.first("SELECT id FROM podcast INDEXED BY podcast_forgotten WHERE is_forgotten = 1 LIMIT 1") {
-      $0.int64(0)
-    }
+    try database.number("SELECT id FROM podcast INDEXED BY podcast_forgotten WHERE is_forgotten = 1 LIMIT 1")
   }
 
   static func deleteEpisodes(of podcast: Int64, _ store: CatalogStore) throws(CatalogError) {

@@ -27,6 +27,9 @@ package final class Catalog: Sendable {
   let http: HTTPClient
   let log: LogFile
   let tasks = TaskRegistry()
+  /// What a person should know of what happened when the catalogue was opened: one of another version was set aside, or
+  /// subscriptions of a lost one came back.
+  package var note: String? { notes.withLock { $0.isEmpty ? nil : $0.joined(separator: "; ") } }
   private let notes = Monitor<[String]>([])
   /// Threads that wait for the answers of the search service.
   let searchThreads = WorkQueue(name: "catalog-search", threads: 4)
@@ -87,13 +90,6 @@ package final class Catalog: Sendable {
 
   /// Bytes of the pages of one archive: several times what the largest honest one has.
   package static let longestArchive: Int64 = 256 << 20
-
-  /// What a person should know of what happened when the catalogue was opened: one of another version was set aside, or
-  /// subscriptions of a lost one came back.
-  package var note: String? {
-    let notes = notes.withLock { $0 }
-    return notes.isEmpty ? nil : notes.joined(separator: "; ")
-  }
 
   /// Ends what is under way with ECANCELED, and stops telling of changes. What is committed is safe without
   /// this.

@@ -56,47 +56,23 @@ extension CatalogChange {
     }
   }
 
-  /// As the log of changes keeps it: a word, then numbers.
-  var text: String {
-    switch self {
-    case .searches: "searches"
-    case .search(let id): "search \(id)"
-    case .results(let search): "results \(search)"
-    case .result(let id, let search): "result \(id) \(search)"
-    case .hiddenInSearch(let result, let episode): "hidden \(result) \(episode)"
-    case .podcast(let id): "podcast \(id)"
-    case .facts(let id): "facts \(id)"
-    case .newEpisodes(let id, let first, let last): "new \(id) \(first) \(last)"
-    case .refreshed(let id, let count): "refreshed \(id) \(count)"
-    case .subscriptions: "subscriptions"
-    case .subscription(let id, let podcast): "subscription \(id) \(podcast)"
-    case .episode(let id): "episode \(id)"
-    case .sidecar(let node): "sidecar \(node)"
-    case .queue: "queue"
-    case .texts: "texts"
-    case .synchronized(let added, let removed, let episodes): "synchronized \(added) \(removed) \(episodes)"
-    case .everything: "everything"
-    }
-  }
+  /// As the log of changes keeps it: "result(5, search: 2)".
+  var text: String { "\(self)" }
 
   /// - Returns: `everything` for what this version does not know or what makes no sense: it comes from a file.
   init(text: some StringProtocol) {
-    let words = text.split(separator: " ")
-    let numbers = words.dropFirst().compactMap { Int64($0) }.filter { (0...Self.largest).contains($0) }
-    guard let kind = words.first, numbers.count == words.count - 1 else {
-      self = .everything
-      return
-    }
+    let numbers = text.split { !$0.isNumber && $0 != "-" }.compactMap { Int64($0) }
+      .filter { (0...Self.largest).contains($0) }
     self =
-      switch (kind, numbers.count) {
+      switch (text.prefix { $0 != "(" }, numbers.count) {
       case ("searches", 0): .searches
       case ("search", 1): .search(numbers[0])
       case ("results", 1): .results(search: numbers[0])
       case ("result", 2): .result(numbers[0], search: numbers[1])
-      case ("hidden", 2): .hiddenInSearch(result: numbers[0], episode: numbers[1])
+      case ("hiddenInSearch", 2): .hiddenInSearch(result: numbers[0], episode: numbers[1])
       case ("podcast", 1): .podcast(numbers[0])
       case ("facts", 1): .facts(podcast: numbers[0])
-      case ("new", 3) where numbers[1] <= numbers[2]:
+      case ("newEpisodes", 3) where numbers[1] <= numbers[2]:
         .newEpisodes(podcast: numbers[0], first: numbers[1], last: numbers[2])
       case ("refreshed", 2): .refreshed(podcast: numbers[0], newEpisodes: Int(numbers[1]))
       case ("subscriptions", 0): .subscriptions
@@ -136,7 +112,7 @@ enum ChangeLog {
 
   static func count(in database: Database) throws -> Int64 {
     // What else has written to the file may have made it anything.
-    min(max(try database.first("SELECT commits FROM counter") { $0.int64(0) } ?? 0, 0), 1 << 60)
+    min(max(try database.number("SELECT commits FROM counter") ?? 0, 0), 1 << 60)
   }
 
   /// The commits after `number`, in order; one that says `everything` where some of them are not in the table.

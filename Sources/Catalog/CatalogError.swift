@@ -1,3 +1,4 @@
+internal import Directory
 package import HTTPKit
 package import PosixKit
 internal import SQLiteKit
@@ -52,6 +53,7 @@ package struct CatalogError: Error, Hashable, Sendable, CustomStringConvertible 
     case let error as HTTPError: self.init(error)
     case let error as DatabaseError: self.init(error.errno, error.description)
     case let error as PosixError: self.init(error.errno, error.description)
+    case let error as DirectoryError: self.init(error.errno, error.message)
     default: self.init(.EIO, "\(error)")
     }
   }

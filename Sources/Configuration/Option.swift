@@ -32,7 +32,6 @@ package struct OptionHelp: Hashable, Sendable {
   package let key: String
   /// The placeholder of its value; nil for a flag.
   package let placeholder: String?
-  /// The default.
   package let usual: String?
   package let text: String
   package let place: Place

@@ -62,7 +62,6 @@ package struct Settings: Hashable, Sendable {
   /// Seconds before the end of an episode that count as its end: a position there marks it as played.
   package var playedMargin = 30
   package var notifies = true
-  /// A command run when a download is complete.
   package var onComplete: String?
 
   // Network
@@ -91,7 +90,6 @@ package struct Settings: Hashable, Sendable {
 
   enum OnMetered: String, CaseIterable { case wait, go }
 
-  /// What starts a download.
   package enum Trigger: String, Sendable, CaseIterable { case open, read, never }
 
   /// The episodes whose transcripts are fetched though no program has opened them.

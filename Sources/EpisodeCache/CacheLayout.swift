@@ -105,26 +105,17 @@ package struct CacheLayout: Hashable, Sendable {
     try? folder.synchronize()
   }
 
-  package struct Stored: Hashable, Sendable {
-    package var key: MediaKey
-    package var generation: UInt32
-    /// The size of a complete file; nil where bytes are missing.
-    package var size: Int64?
-    /// Seconds since 1970.
-    package var written: Int64
-  }
-
   /// All data files. Removes journals without data.
-  package func sweep() -> [Stored] {
+  package func sweep() -> [FoundFile] {
     let names = Set((try? Directories.names(in: episodes)) ?? [])
-    var found: [Stored] = []
+    var found: [FoundFile] = []
     for name in names {
       guard let (key, generation) = Self.parse(name) else { continue }
       let base = "\(key)-\(generation)"
       if name == base || name == base + ".part" {
         guard let status = Self.status(of: "\(episodes)/\(name)") else { continue }
         found.append(
-          Stored(
+          FoundFile(
             key: key, generation: generation, size: name == base ? Int64(status.st_size) : nil,
             written: Int64(status.st_mtim.tv_sec)))
       } else if !names.contains(base) && !names.contains(base + ".part") {

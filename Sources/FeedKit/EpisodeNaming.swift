@@ -1,60 +1,201 @@
-package import Identity
-package import PodcastModel
+internal import PodcastModel
 
-extension ParsedEpisode {
-  /// The feed's date, where it has one that is not in the future. An item without one counts as published when it is
-  /// first seen.
-  package func publication(now: Int64) -> Int64? { published.flatMap { $0 <= now ? $0 : nil } }
-
-  /// With its dot.
-  package var fileExtension: String {
-    MediaType.fileExtension(type: enclosure?.type, url: enclosure?.url ?? "")
+/// Names the new episodes of one podcast: `<date> - <Title>`, so that names sort as the episodes were published
+/// (Documentation/Semantics.md, Names).
+///
+/// An episode that shares its day with another one has its hour in the name, `<date> 1830 - <Title>`; where two of the
+/// day have the same hour and minute or none, a number, `<date> 002 - <Title>`. Where others of the day have hours
+/// already, the number sorts behind the hour: `181` behind `1800`.
+package struct EpisodeNaming: Sendable {
+  package struct Name: Sendable {
+    /// The item's place among those that were given.
+    package var place: Int
+    /// The name before its extension.
+    package var stem: String
+    /// The file's time of modification, in seconds since 1970.
+    package var modified: Int64
   }
 
-  package func namedItem(now: Int64) -> EpisodeNaming.Item {
-    var item = EpisodeNaming.Item(
-      title: title ?? "", address: enclosure?.url ?? "", published: publication(now: now), season: season,
-      number: episode)
-    item.fileExtension = fileExtension
-    return item
+  /// What is known of the episodes of one day.
+  private struct Day {
+    var count = 0
+    /// Minutes since midnight.
+    var minutes: Set<Int> = []
+    var hasUndated = false
+    /// The highest number in a name; 0 for none.
+    var lastNumber = 0
+    /// The highest number in the names of a minute's episodes.
+    var numbers: [Int: Int] = [:]
+    var hasHours = false
+
+    mutating func note(minute: Int?) {
+      if let minute { minutes.insert(minute) } else { hasUndated = true }
+    }
   }
 
-  /// What tells it from others.
-  package func traits(now: Int64) -> ItemTraits {
-    // White space collapsed; empty where the feed has none.
-    var traits = ItemTraits(address: enclosure?.url ?? "", title: title ?? "")
-    traits.guid = guid.flatMap { $0.isEmpty ? nil : $0 }
-    traits.published = publication(now: now)
-    return traits
+  private let now: Int64
+  private let isSerial: Bool
+  private var names = UniqueNames()
+  private var days: [Int: Day] = [:]
+  /// For a time of modification that is taken, one that may be free.
+  private var laterTimes: [Int64: Int64] = [:]
+
+  /// - Parameters:
+  ///   - isSerial: whether episodes are to be heard in order (`itunes:type`).
+  ///   - now: seconds since 1970; an item without a date counts as published then.
+  package init(isSerial: Bool, now: Int64) {
+    self.isSerial = isSerial
+    self.now = now
+  }
+
+  /// Notes an episode that has a name.
+  package mutating func add(stem: String, published: Int64, isDated: Bool, modified: Int64) {
+    names.insert(stem)
+    _ = freeTime(from: modified)
+    let day = Self.day(of: published)
+    let date = CivilDate(secondsSinceEpoch: published).description + " "
+    var known = days[day] ?? Day()
+    known.count += 1
+    known.note(minute: isDated ? Self.minute(of: published) : nil)
+    let digits = stem.hasPrefix(date) ? stem.dropFirst(date.count).prefix { $0.isASCII && $0.isNumber } : ""
+    // Only of a thousand episodes of a day numbers have four digits.
+    if digits.utf8.count == 4, isDated {
+      known.hasHours = true
+    } else if digits.utf8.count >= 3, let number = Int(digits) {
+      known.lastNumber = max(known.lastNumber, number)
+      known.numbers[Self.minute(of: published), default: 0].raise(to: number)
+    }
+    days[day] = known
+  }
+
+  /// Names items, in the order of their publication.
+  /// - Parameter isNewestFirst: see `isNewestFirst(_:)`, of the whole feed.
+  package mutating func name(_ items: [ParsedEpisode], isNewestFirst: Bool) -> [Name] {
+    let order = order(items, isNewestFirst: isNewestFirst)
+    let groups = Dictionary(grouping: order) { Self.day(of: items[$0].publication(now: now) ?? now) }
+    var marks = Array(repeating: "", count: items.count)
+    for (day, places) in groups {
+      for (place, mark) in zip(places, self.marks(day, places.map { items[$0].publication(now: now) })) {
+        marks[place] = mark
+      }
+    }
+    return order.map { place in
+      let item = items[place]
+      let title = item.shownTitle
+      let mark = marks[place] + (isSerial ? item.serialMark(beside: title) : "")
+      let published = item.publication(now: now) ?? now
+      let stem = EpisodeName.stem(
+        published: published, marks: mark, title: title, fileExtension: item.fileExtension)
+      return Name(
+        place: place, stem: names.claim(stem),
+        modified: freeTime(from: published))
+    }
+  }
+
+  /// The first second from a time on that no episode of the podcast has for its time of modification. Takes it.
+  package mutating func freeTime(from time: Int64) -> Int64 {
+    var free = time
+    while let later = laterTimes[free] { free = later }
+    laterTimes[free] = free + 1
+    if free != time { laterTimes[time] = free + 1 }
+    return free
+  }
+
+  /// Whether a feed lists its newest item first, by the dates of its items, or, where they tell nothing, by where it lists
+  /// those that are known, or by the numbers in the titles.
+  /// - Parameter isKnown: whether the item at a place was listed before.
+  package func isNewestFirst(_ items: [ParsedEpisode], isKnown: (Int) -> Bool = { _ in false }) -> Bool {
+    let times = items.compactMap { $0.publication(now: now) }
+    if let first = times.first, let last = times.last, first != last { return first > last }
+    let known = items.indices.filter(isKnown)
+    // The mean place of the known against that of all: where they differ, the new ones are on the other side.
+    let (ofKnown, ofAll) = (known.reduce(0, +) * items.count, items.indices.reduce(0, +) * known.count)
+    if ofKnown != ofAll { return ofKnown > ofAll }
+    let numbers = items.compactMap { item in
+      Int((item.title ?? "").drop { !$0.isASCII || !$0.isNumber }.prefix { $0.isASCII && $0.isNumber })
+    }
+    let pairs = zip(numbers, numbers.dropFirst())
+    return pairs.count { $0 > $1 } > pairs.count { $0 < $1 }
+  }
+
+  /// The places of items in the order of publication: by date, then by season and number where all of the same date have
+  /// them, else in the feed's order.
+  private func order(_ items: [ParsedEpisode], isNewestFirst: Bool) -> [Int] {
+    let places = isNewestFirst ? Array(items.indices.reversed()) : Array(items.indices)
+    let groups = Dictionary(grouping: places) { items[$0].publication(now: now) ?? now }
+    return groups.sorted { $0.key < $1.key }.flatMap { _, places in
+      guard places.allSatisfy({ items[$0].episode != nil }) else { return places }
+      return places.enumerated().sorted { one, other in
+        let (first, second) = (items[one.element], items[other.element])
+        return (first.season ?? 0, first.episode ?? 0, one.offset)
+          < (second.season ?? 0, second.episode ?? 0, other.offset)
+      }.map(\.element)
+    }
+  }
+
+  /// What stands behind the date of each new episode of a day.
+  /// - Parameter times: in the order of publication.
+  private func marks(_ day: Int, _ times: [Int64?]) -> [String] {
+    let known = days[day] ?? Day()
+    if known.count + times.count == 1 { return [""] }
+    if known.hasHours { return marksAmongHours(known, times) }
+    var all = known
+    for time in times { all.note(minute: time.map(Self.minute)) }
+    let areTold = !all.hasUndated && all.minutes.count == known.minutes.count + times.count
+    if known.lastNumber == 0, areTold { return times.map { " " + Self.hour(of: $0 ?? now) } }
+    let first = max(known.lastNumber, known.count) + 1
+    let width = max(3, String(first + times.count - 1).count)
+    return times.indices.map { " " + CivilTime.padded(first + $0, width) }
+  }
+
+  /// On a day of which names have hours: the hour, or a number that sorts behind it where the minute is another's too
+  /// or the date is unknown.
+  private func marksAmongHours(_ known: Day, _ times: [Int64?]) -> [String] {
+    var numbers = known.numbers
+    let rivals = Dictionary(grouping: times.compactMap(\.self), by: Self.minute)
+    return times.map { time in
+      let minute = Self.minute(of: time ?? now)
+      // "1800" to "1809" sort before "181".
+      let tens = minute / 60 * 10 + minute % 60 / 10
+      let last = numbers.filter { $0.key <= minute }.values.max() ?? 0
+      if time != nil, !known.minutes.contains(minute), rivals[minute]?.count == 1, tens >= last {
+        return " " + Self.hour(of: time ?? now)
+      }
+      let number = max(tens, last) + 1
+      numbers[minute, default: 0].raise(to: number)
+      return " " + CivilTime.padded(number, 3)
+    }
+  }
+
+  private static func day(of time: Int64) -> Int { CivilTime.split(time).days }
+
+  private static func minute(of time: Int64) -> Int { CivilTime.split(time).second / 60 }
+
+  /// "1830", in UTC.
+  private static func hour(of time: Int64) -> String {
+    let minute = minute(of: time)
+    return CivilTime.padded(minute / 60, 2) + CivilTime.padded(minute % 60, 2)
   }
 }
 
-extension ParsedFeed {
-  /// Whether its episodes are to be heard in order.
-  package var isSerial: Bool { type?.lowercased() == "serial" }
+extension Int {
+  fileprivate mutating func raise(to other: Int) { self = Swift.max(self, other) }
+}
 
-  /// The names of the episodes' files in a mount that sees the feed for the first time, in the feed's order.
-  package func fileNames(now: Int64) -> [String] {
-    let items = episodes.map { $0.namedItem(now: now) }
-    var naming = EpisodeNaming(isSerial: isSerial, now: now)
-    var names = episodes.map(\.fileExtension)
-    for name in naming.name(items, isNewestFirst: EpisodeNaming.isNewestFirst(items)) {
-      names[name.place] = name.stem + names[name.place]
-    }
-    return names
+extension ParsedEpisode {
+  /// The title, or where there is none the name of the file that the address names.
+  fileprivate var shownTitle: String {
+    if let title, !FileNameText.cleaned(TitleText.plain(title)).isEmpty { return title }
+    guard let last = enclosure?.url.parts?.path.split(separator: "/").last else { return "" }
+    let file = String(decoding: PercentEncoding.decode(last.utf8), as: UTF8.self)
+    return file.lastIndex(of: ".").map { String(file[..<$0]) } ?? file
   }
 
-  /// Without items that repeat an earlier one: a mount shows the first of them.
-  func withoutRepeated(now: Int64) -> ParsedFeed {
-    let matches = EpisodeMatcher.match(episodes.map { $0.traits(now: now) }, known: [])
-    let count = matches.count { $0 == .duplicate }
-    if count == 0 { return self }
-    var feed = self
-    feed.episodes = zip(episodes, matches).filter { $0.1 != .duplicate }.map(\.0)
-    feed.warnings.append(
-      count == 1
-        ? "one item repeats an earlier one: it is left out"
-        : "\(count) items repeat earlier ones: they are left out")
-    return feed
+  /// " - S02E01", where there are both numbers and the title does not say them.
+  fileprivate func serialMark(beside title: String) -> String {
+    guard let season, let episode, season >= 0, episode >= 0 else { return "" }
+    let numbers = title.split { !$0.isASCII || !$0.isNumber }.compactMap { Int($0) }
+    if zip(numbers, numbers.dropFirst()).contains(where: { $0 == (season, episode) }) { return "" }
+    return " - S" + CivilTime.padded(season, 2) + "E" + CivilTime.padded(episode, 2)
   }
 }

@@ -3,7 +3,7 @@ package import PodcastModel
 /// What a document is that is not the one that was wanted.
 package struct ForeignDocument: Hashable, Sendable {
   package enum Kind: UInt8, BinaryValue {
-    case nothing, webPage, feed, list, otherXML, json, text, media, picture, portable, archive, data, backup
+    case nothing, webPage, feed, list, otherXML, json, text, media, data, backup
   }
 
   package var kind: Kind
@@ -61,9 +61,7 @@ package struct ForeignDocument: Hashable, Sendable {
   private static let signatures: [(bytes: [UInt8], kind: Kind)] = [
     (Array("ID3".utf8), .media), ([0xFF, 0xFB], .media), ([0xFF, 0xF3], .media), (Array("OggS".utf8), .media),
     (Array("fLaC".utf8), .media), (Array("RIFF".utf8), .media), ([0x1A, 0x45, 0xDF, 0xA3], .media),
-    ([0x89, 0x50, 0x4E, 0x47], .picture), ([0xFF, 0xD8, 0xFF], .picture), (Array("GIF8".utf8), .picture),
-    (Array("%PDF".utf8), .portable), ([0x50, 0x4B, 3, 4], .archive), ([0x1F, 0x8B], .archive),
-    ([0xFD, 0x37, 0x7A], .archive), ([0x28, 0xB5, 0x2F, 0xFD], .archive), (Array("BZh".utf8), .archive),
+    (Array("%PDF".utf8), .data), ([0x1F, 0x8B], .data), (Array("BZh".utf8), .data),
   ]
 
   /// "is a web page, not a feed".
@@ -77,10 +75,7 @@ package struct ForeignDocument: Hashable, Sendable {
     case .json: "is JSON, not \(wanted)"
     case .text: "is plain text, not \(wanted)"
     case .media: "is audio or video, not \(wanted)"
-    case .picture: "is a picture, not \(wanted)"
-    case .portable: "is a PDF document, not \(wanted)"
-    case .archive: "is an archive, or compressed in a way that podcastfs cannot read, not \(wanted)"
-    case .data: "is binary data, not \(wanted)"
+    case .data: "is binary data, or compressed in a way that podcastfs cannot read, not \(wanted)"
     case .backup: "is a database or backup that cannot be used: \(reason ?? "it is damaged")"
     }
   }

@@ -2,9 +2,8 @@
 package enum DurationText {
   private typealias Bytes = Slice<UnsafeBufferPointer<UInt8>>
 
-  /// - Returns: whole seconds for `H:MM:SS`, `MM:SS`, seconds (a fraction is cut off; `1,234` is a thousand and
-  ///   more), `1h 20m 5s`, `1h20`, `90 min`, `1.5 h` and
-  ///   `PT1H20M5.5S` (ISO 8601); nil for anything else, for nothing at all, for 0 and for more than 100 days.
+  /// - Returns: whole seconds for `H:MM:SS`, `MM:SS`, seconds (a fraction is cut off), `1h 20m 5s`, `1h20`, `90 min`,
+  ///   `1.5 h` and `PT1H20M5.5S` (ISO 8601); nil for anything else, for nothing at all, for 0 and for more than 100 days.
   package static func seconds(_ text: String) -> Int? {
     var text = text
     return text.withUTF8 { seconds($0) }
@@ -14,7 +13,7 @@ package enum DurationText {
   package static func seconds(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
     var text = bytes.drop { $0 <= 0x20 }
     while let last = text.last, last <= 0x20 { text.removeLast() }
-    let seconds = text.contains(where: isLetter) ? units(text) : thousands(text) ?? clock(text)
+    let seconds = text.contains(where: isLetter) ? units(text) : clock(text)
     return seconds.flatMap { (1...8_640_000).contains($0) ? $0 : nil }
   }
 
@@ -28,16 +27,6 @@ package enum DurationText {
   private static func number(_ text: Bytes) -> Int? {
     guard (1...8).contains(text.count), text.allSatisfy(isDigit) else { return nil }
     return text.reduce(0) { $0 * 10 + Int($1 - 48) }
-  }
-
-  /// Digits in groups of three: "1,234".
-  private static func thousands(_ text: Bytes) -> Int? {
-    let groups = text.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
-    guard (2...3).contains(groups.count), groups[0].count <= 3, groups[0].first != 48,
-      groups.dropFirst().allSatisfy({ $0.count == 3 })
-    else { return nil }
-    let numbers = groups.compactMap(number)
-    return numbers.count == groups.count ? numbers.reduce(0) { $0 * 1000 + $1 } : nil
   }
 
   private static func clock(_ text: Bytes) -> Int? {

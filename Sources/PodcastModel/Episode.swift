@@ -51,13 +51,8 @@ package struct Episode: Hashable, Sendable, Identifiable {
     id: Int64, podcastID: Int64, mediaKey: MediaKey, stem: String, fileExtension: String, title: String,
     published: Int64, enclosureURL: WebAddress
   ) {
-    self.id = id
-    self.podcastID = podcastID
-    self.mediaKey = mediaKey
-    self.stem = stem
-    self.fileExtension = fileExtension
-    self.title = title
-    self.published = published
+    (self.id, self.podcastID, self.mediaKey, self.stem) = (id, podcastID, mediaKey, stem)
+    (self.fileExtension, self.title, self.published) = (fileExtension, title, published)
     modified = published
     self.enclosureURL = enclosureURL
   }

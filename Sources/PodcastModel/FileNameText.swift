@@ -1,9 +1,9 @@
 /// Turns any text into one that is a valid part of a file name on Linux, Windows and Samba (Documentation/Semantics.md).
-enum FileNameText {
+package enum FileNameText {
   /// The text without what no name may hold, in normalization form C, white space collapsed to single
   /// blanks, with no blank, dot or mark without a base at its start, and no blank or dot at its end. May be
   /// empty. Doing it twice changes nothing.
-  static func cleaned(_ text: String) -> String {
+  package static func cleaned(_ text: String) -> String {
     if isClean(text) { return text }
     // A title longer than this is cut anyway: a hostile one shall not cost more than its first part.
     var input = Array(text.unicodeScalars.prefix(4096))

@@ -21,10 +21,7 @@ package struct MetricFamily: Hashable, Sendable {
   package private(set) var samples: [Sample] = []
 
   package init(_ name: String, _ kind: Kind, unit: String? = nil, _ help: String) {
-    self.name = name
-    self.kind = kind
-    self.unit = unit
-    self.help = help
+    (self.name, self.kind, self.unit, self.help) = (name, kind, unit, help)
   }
 
   /// Adds a value under its labels.

@@ -36,10 +36,7 @@ package struct Podcast: Hashable, Sendable, Identifiable {
   package var isListed: Bool = false
 
   package init(id: Int64, feedURL: WebAddress, title: String, name: String) {
-    self.id = id
-    self.feedURL = feedURL
-    self.title = title
-    self.name = name
+    (self.id, self.feedURL, self.title, self.name) = (id, feedURL, title, name)
   }
 
   /// Whether its episodes are known.

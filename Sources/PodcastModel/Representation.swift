@@ -13,9 +13,7 @@ package struct Representation: Hashable, Sendable {
   package init(
     total: Int64? = nil, entityTag: String? = nil, lastModified: String? = nil, finalURL: String = ""
   ) {
-    self.total = total
-    self.entityTag = entityTag
-    self.lastModified = lastModified
+    (self.total, self.entityTag, self.lastModified) = (total, entityTag, lastModified)
     self.finalURL = finalURL
   }
 

@@ -14,10 +14,7 @@ package struct Search: Hashable, Sendable, Identifiable {
   package var changed: Int64 = 0
 
   package init(id: Int64, name: String, resultCount: Int, source: String, searched: Int64) {
-    self.id = id
-    self.name = name
-    self.resultCount = resultCount
-    self.source = source
+    (self.id, self.name, self.resultCount, self.source) = (id, name, resultCount, source)
     self.searched = searched
   }
 }

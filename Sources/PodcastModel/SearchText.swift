@@ -33,17 +33,6 @@ package enum SearchText {
     }.joined(separator: " AND ")
   }
 
-  /// The terms with one vowel for each two that may stand for one with a mark: "odegaard" for "oedegaard", which is how
-  /// many type "Ødegaard". Nil where there are none.
-  package static func respelled(_ terms: String) -> String? {
-    let other = ["ae", "oe", "ue"].reduce(terms.lowercased()) { $0.replacing($1, with: $1.prefix(1)) }
-    return other == terms.lowercased() ? nil : other
-  }
-
-  private static func either(_ queries: [String]) -> String {
-    queries.count == 1 ? queries[0] : "(\(queries.joined(separator: " OR ")))"
-  }
-
   /// Of beginnings of words up to so many characters the index of episodes knows at once where they are.
   package static let indexedBeginnings = 3
 
@@ -69,15 +58,8 @@ package enum SearchText {
   /// A query for one of each list of words; short ones may be the beginning of a word.
   package static func episodeQuery(_ words: [[String]]) -> String {
     words.map { forms in
-      either(forms.map { $0.count <= indexedBeginnings ? "\"\($0)\" *" : "\"\($0)\"" })
+      "(\(forms.map { $0.count <= indexedBeginnings ? "\"\($0)\" *" : "\"\($0)\"" }.joined(separator: " OR ")))"
     }.joined(separator: " AND ")
-  }
-
-  /// A query for all words of `terms`, each perhaps the beginning of one, that the index of episodes answers too; nil where
-  /// there is no word.
-  package static func everyWord(_ terms: String) -> String? {
-    let words = episodeWords(terms)
-    return words.isEmpty ? nil : words.map { "\"\($0)\" *" }.joined(separator: " AND ")
   }
 
   private static func separated(_ text: String) -> String {

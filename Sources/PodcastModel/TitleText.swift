@@ -1,37 +1,19 @@
 /// Titles as a reader of feeds shows them.
 package enum TitleText {
-  /// The title as it was meant: character references resolved, also those that were escaped twice, tags of HTML left out,
-  /// and mojibake repaired. Other text in angle brackets stays.
+  /// The title as it was meant: character references resolved, also those that were escaped twice, and tags of HTML left
+  /// out. Other text in angle brackets stays.
   package static func plain(_ title: String) -> String {
     guard title.utf8.contains(where: { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: "<") }) else {
-      return repairingMojibake(title)
+      return title
     }
     var title = title
-    var meant = repairingMojibake(title.withUTF8(resolvingReferences))
+    var meant = title.withUTF8(resolvingReferences)
     return meant.withUTF8(withoutTags)
   }
 
   /// The same on one line, with single blanks: what a row of the catalogue has of a podcast, and a report's head.
   package static func line(_ title: String) -> String {
     plain(title).split(whereSeparator: \.isWhitespace).joined(separator: " ")
-  }
-
-  /// Text in UTF-8 that somebody took for windows-1252 and encoded once more: "KÃ¶lner" for "Kölner". What was meant, where
-  /// all of the text can only have come about so; else the text as it is.
-  private static func repairingMojibake(_ text: String) -> String {
-    // "Ã" and its neighbours begin with this byte.
-    guard text.utf8.contains(0xC3) else { return text }
-    var bytes: [UInt8] = []
-    for scalar in text.unicodeScalars {
-      guard let byte = Windows1252.byte(of: scalar) else { return text }
-      bytes.append(byte)
-    }
-    guard let meant = String(validating: bytes, as: UTF8.self) else { return text }
-    // A single letter may have come about otherwise: "é“”" is a character of Chinese.
-    let others = meant.unicodeScalars.filter { $0.value >= 0x80 }
-    let isChance =
-      others.count == 1 && others.contains { (0x250..<0x2000).contains($0.value) || $0.value >= 0x2200 }
-    return isChance ? text : meant
   }
 
   static func resolvingReferences(in bytes: HTMLReader.Bytes) -> String {

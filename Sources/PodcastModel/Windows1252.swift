@@ -2,17 +2,8 @@
 package enum Windows1252 {
   /// Appends what a byte means, in UTF-8.
   package static func append(_ byte: UInt8, to text: inout [UInt8]) {
-    let scalar = (0x80...0x9F).contains(byte) ? scalars[Int(byte) - 0x80] : UInt16(byte)
-    if scalar < 0x80 {
-      text.append(UInt8(scalar))
-    } else if scalar < 0x800 {
-      text.append(0xC0 | UInt8(scalar >> 6))
-      text.append(0x80 | UInt8(scalar & 0x3F))
-    } else {
-      text.append(0xE0 | UInt8(scalar >> 12))
-      text.append(0x80 | UInt8(scalar >> 6 & 0x3F))
-      text.append(0x80 | UInt8(scalar & 0x3F))
-    }
+    let value = (0x80...0x9F).contains(byte) ? scalars[Int(byte) - 0x80] : UInt16(byte)
+    if let scalar = Unicode.Scalar(value) { text += UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter }
   }
 
   /// What the bytes 0x80 to 0x9F mean; all others are those of Latin 1.
@@ -21,10 +12,4 @@ package enum Windows1252 {
     0x8D, 0x017D, 0x8F, 0x90, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122,
     0x0161, 0x203A, 0x0153, 0x9D, 0x017E, 0x0178,
   ]
-
-  /// The byte that means a character; nil for one that none means.
-  static func byte(of scalar: Unicode.Scalar) -> UInt8? {
-    if let place = scalars.firstIndex(where: { UInt32($0) == scalar.value }) { return UInt8(0x80 + place) }
-    return scalar.value < 0x100 ? UInt8(scalar.value) : nil
-  }
 }

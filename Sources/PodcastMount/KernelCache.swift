@@ -82,13 +82,7 @@ final class KernelCache: Sendable {
   /// Calls `body` once, when all that was given to `send` before has been sent, but for what has to wait for a lock.
   func whenSent(_ body: @escaping @Sendable () -> Void) {
     let first = Monitor<Callback<Void>?>(Callback(body))
-    let run: @Sendable () -> Void = {
-      let body = first.withLock { first in
-        defer { first = nil }
-        return first
-      }
-      body?()
-    }
+    let run: @Sendable () -> Void = { first.withLock { $0.take() }?() }
     prompt.async(run)
     timer.async(after: Self.patience, run)
   }

@@ -7,7 +7,9 @@ extension MountedTree {
   /// Opens the files again that the process before had open, once requests are served: their readers count as readers
   /// though they may not read now. The kernel's caches expire within a second.
   package func resume() {
-    for handle in handles.inheritedFiles { reopen(handle) { _ in } }
+    for handle in handles.inheritedFiles {
+      if case .pending(let start) = reopen(handle) { _ = start { _ in } }
+    }
     emitter.resume()
   }
 
@@ -23,42 +25,19 @@ extension MountedTree {
       // Another request may have opened it again just now.
       return handles.file(handle) == nil ? reply.fail(.EBADF) : again(reply)
     }
-    let answer = Answer<Void>.pending { completion in
-      self.reopen(handle) { errno in completion(errno.map { .failure($0) } ?? .success(())) }
-    }
-    fulfil(reply, answer) { reply, _ in again(reply) }
+    fulfil(reply, reopen(handle)) { reply, _ in again(reply) }
   }
 
-  /// - Parameter completion: gets the reason where it can't be opened: it has gone, or was an upload.
-  @discardableResult
-  private func reopen(
-    _ handle: UInt64, _ completion: @escaping @Sendable (Errno?) -> Void
-  ) -> @Sendable () -> Void {
-    guard let opening = handles.inheritedFile(handle) else {
-      completion(nil)
-      return {}
-    }
-    if opening.writes {
-      completion(.EIO)
-      return {}
-    }
-    let done: @Sendable (Result<any OpenFile, Errno>) -> Void = { result in
-      switch result {
-      case .success(let file):
-        if !self.handles.restore(handle, file) { file.close() }
-        completion(nil)
-      case .failure(let errno): completion(errno == .ENOENT ? .EIO : errno)
-      }
-    }
+  /// Fails where it has gone, or was an upload.
+  private func reopen(_ handle: UInt64) -> Answer<Void> {
+    guard let opening = handles.inheritedFile(handle) else { return .value(()) }
+    if opening.writes { return .failure(.EIO) }
     let caller = Caller(
       user: opening.user, thread: opening.thread, sniffs: opening.sniffs, comesAgain: true,
       generation: opening.generation)
-    switch tree.open(opening.node, writes: false, for: caller) {
-    case .ready(let result):
-      done(result)
-      return {}
-    case .pending(let start): return start(done)
-    }
+    return tree.open(opening.node, writes: false, for: caller).map { file in
+      if !self.handles.restore(handle, file) { file.close() }
+    }.recover { .failure($0 == .ENOENT ? .EIO : $0) }
   }
 
   func reopenDirectory(

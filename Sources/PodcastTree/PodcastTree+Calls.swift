@@ -75,25 +75,19 @@ extension PodcastTree {
     verb(in: parent, caller) { $0.makeDirectory(name) }
   }
 
-  package func create(
-    _ name: String, in parent: NodeID, for caller: Caller
-  ) -> Answer<(attributes: NodeAttributes, file: any OpenFile)> {
+  package func create(_ name: String, in parent: NodeID, for caller: Caller) -> Answer<CreatedFile> {
     verb(in: parent, caller) { $0.create(name) }
   }
 
   package func remove(_ name: String, in parent: NodeID, for caller: Caller) -> Answer<Void> {
-    verb(in: parent, caller) { folder in
-      folder.lookup(name, for: caller).then { target in
-        target.isDirectory ? .failure(.EISDIR) : folder.remove(name, target)
-      }
+    verb(on: name, in: parent, caller) { folder, target in
+      target.isDirectory ? .failure(.EISDIR) : folder.remove(name, target)
     }
   }
 
   package func removeDirectory(_ name: String, in parent: NodeID, for caller: Caller) -> Answer<Void> {
-    verb(in: parent, caller) { folder in
-      folder.lookup(name, for: caller).then { target in
-        target.isDirectory ? folder.removeDirectory(name, target) : .failure(.ENOTDIR)
-      }
+    verb(on: name, in: parent, caller) { folder, target in
+      target.isDirectory ? folder.removeDirectory(name, target) : .failure(.ENOTDIR)
     }
   }
 
@@ -102,18 +96,23 @@ extension PodcastTree {
     _ name: String, in parent: NodeID, to newName: String, in newParent: NodeID, flags: UInt32,
     for caller: Caller
   ) -> Answer<Void> {
-    verb(in: parent, caller) { folder in
+    verb(on: name, in: parent, caller) { folder, target in
       let exchange: UInt32 = 2
       if flags & exchange != 0 { return .failure(.EINVAL) }
       if parent == newParent && name == newName { return .value(()) }
-      return folder.lookup(name, for: caller).then { target in
-        if case .episode(let episode) = target {
-          return self.move(episode, name, in: parent, to: newName, in: newParent, for: caller)
-        }
-        let isMovable = target.isDirectory || target.identity.kind == .upload
-        return isMovable ? folder.move(name, target, to: newName, in: newParent) : .failure(.EPERM)
+      if case .episode(let episode) = target {
+        return self.move(episode, name, in: parent, to: newName, in: newParent, for: caller)
       }
+      let isMovable = target.isDirectory || target.identity.kind == .upload
+      return isMovable ? folder.move(name, target, to: newName, in: newParent) : .failure(.EPERM)
     }
+  }
+
+  private func verb(
+    on name: String, in parent: NodeID, _ caller: Caller,
+    _ body: @escaping @Sendable (any FolderNode, Target) -> Answer<Void>
+  ) -> Answer<Void> {
+    verb(in: parent, caller) { folder in folder.lookup(name, for: caller).then { body(folder, $0) } }
   }
 
   private func verb<Value>(

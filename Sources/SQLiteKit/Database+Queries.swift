@@ -84,6 +84,18 @@ extension Database {
     }
   }
 
+  /// The whole numbers in the first column.
+  package func numbers(_ sql: String, _ values: any Bindable...) throws(DatabaseError) -> [Int64] {
+    try all(sql, values: values) { $0.int64(0) }
+  }
+
+  /// The one in the first row; nil where there is none.
+  package func number(_ sql: String, _ values: any Bindable...) throws(DatabaseError) -> Int64? {
+    try withStatement(sql, values) { statement throws(DatabaseError) in
+      try statement.step() ? Row(statement.handle).int64(0) : nil
+    }
+  }
+
   package func exists(_ sql: String, _ values: any Bindable...) throws(DatabaseError) -> Bool {
     try withStatement(sql, values) { statement throws(DatabaseError) in try statement.step() }
   }

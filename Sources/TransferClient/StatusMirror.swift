@@ -11,8 +11,6 @@ package final class StatusMirror: Sendable {
     var observers: [Observer] = []
     /// As they were when a reader failed.
     var failed: [MediaKey: TransferStatus] = [:]
-    /// How many there are when it is next looked for those that rest.
-    var nextLook = 2 * StatusMirror.restingRows
     var layout: CacheLayout
     var httpCounts = HTTPCounts()
   }
@@ -52,23 +50,11 @@ package final class StatusMirror: Sendable {
   }
 
   package func update(_ statuses: [TransferStatus]) {
-    let (forgotten, observers) = state.withLock { state in
+    let observers = state.withLock { state in
       for status in statuses { state.statuses[status.key] = Self.explained(status, &state) }
-      return (Self.forgetResting(&state), state.observers)
+      return state.observers
     }
-    for key in statuses.map(\.key) + forgotten { for observer in observers { observer(key) } }
-  }
-
-  /// So many downloads that hold nothing are known at least, those that changed last: as many as the daemon remembers.
-  private static let restingRows = 4096
-
-  private static func forgetResting(_ state: inout State) -> [MediaKey] {
-    if state.statuses.count < state.nextLook { return [] }
-    let resting = state.statuses.values.filter(\.isResting).sorted { $0.changed < $1.changed }
-    let forgotten = resting.dropLast(restingRows).map(\.key)
-    for key in forgotten { (state.statuses[key], state.failed[key]) = (nil, nil) }
-    state.nextLook = state.statuses.count + restingRows
-    return forgotten
+    for status in statuses { for observer in observers { observer(status.key) } }
   }
 
   /// A reader has failed: why is told until something comes or changes.
@@ -134,8 +120,6 @@ extension TransferStatus {
     received == other.received && generation == other.generation
       && (state == other.state || isUnderWay && other.isUnderWay)
   }
-
-  fileprivate var isResting: Bool { state == .remote && received == 0 && !isKept && error == nil }
 
   /// As it is where its data file has been deleted, which the cache may be at any time.
   fileprivate func checked(_ layout: CacheLayout) -> TransferStatus {

@@ -42,14 +42,13 @@ struct DateReader {
     return parts.seconds
   }
 
-  /// "Wed, 03 Jan 2024 10:00:00 +0000", with any part but day, month and year missing, in nearly any order and in
-  /// many languages; also "2025년 11월 4일" and "04 tháng 11 2025".
+  /// "Wed, 03 Jan 2024 10:00:00 +0000", with any part but day, month and year missing, in nearly any order.
   /// - Returns: nil also where a word stands between bare numbers that it may give another meaning.
   mutating func rfc822() -> Int64? {
     var found = FoundParts()
     while let byte = peek, found.year == nil || found.clock == nil {
       if isLetter(byte) {
-        take(letters(), &found)
+        found.take(letters())
       } else if isDigit(byte) {
         let start = position
         guard let number = digits() else { return nil }
@@ -57,44 +56,16 @@ struct DateReader {
           position = start
           var parts = DateParts(year: 1970, month: 1, day: 1)
           clock(into: &parts, digitsPerPart: 4)
-          if found.isAfternoon, parts.hour < 12 { parts.hour += 12 }
           parts.offset = zone() ?? 0
           found.clock = parts
         } else {
-          found.take(number.value, digits: number.count, unit: unit())
+          found.take(number.value, digits: number.count)
         }
       } else {
         position += 1
       }
     }
     return found.seconds
-  }
-
-  private mutating func take(_ word: [UInt8], _ found: inout FoundParts) {
-    switch String(decoding: word, as: UTF8.self) {
-    // "Th11" is a month; of "Th 3, 17 thg 11" the first number is a weekday's, which gives way to the month.
-    case "th" where peek.map(isDigit) == true: found.take(month: digits()?.value)
-    case "tháng", "thg":
-      skipBlanks()
-      found.take(month: digits()?.value)
-    case "تشرين", "كانون":
-      skipBlanks()
-      found.take(month: MonthNames.levantine(String(decoding: word, as: UTF8.self), letters()))
-    case "t" where peek.map(isDigit) == true: _ = digits()
-    case "thứ":
-      skipBlanks()
-      _ = digits()
-    case "오후", "下午", "午後": found.isAfternoon = true
-    default: found.take(word)
-    }
-  }
-
-  /// What a number is that has one of these characters behind it: year, month or day.
-  private mutating func unit() -> FoundParts.Unit? {
-    guard let byte = peek, byte >= 0x80, position + 3 <= bytes.count else { return nil }
-    let unit = FoundParts.units[String(decoding: bytes[position..<position + 3], as: UTF8.self)]
-    if unit != nil { position += 3 }
-    return unit
   }
 
   /// "10:00", "10:00:00", "10:00:00.123", "1000", also with "AM" or "PM" after it.
@@ -158,16 +129,14 @@ struct DateReader {
     return count == 0 ? nil : (value, count)
   }
 
-  /// A word in lower case.
+  /// A word, its letters of ASCII in lower case.
   private mutating func letters() -> [UInt8] {
     var word: [UInt8] = []
-    var isASCII = true
     while let byte = peek, isLetter(byte), word.count < 48 {
-      if byte >= 0x80 { isASCII = false }
       word.append(byte < 0x80 ? byte | 0x20 : byte)
       position += 1
     }
-    return isASCII ? word : Array(String(decoding: word, as: UTF8.self).lowercased().utf8)
+    return word
   }
 
   private func isDigit(_ byte: UInt8) -> Bool { byte >= 48 && byte <= 57 }
@@ -179,78 +148,45 @@ struct DateReader {
 
 /// The parts of a date as they come, in any order.
 private struct FoundParts {
-  enum Unit { case year, month, day }
-
-  static let units: [String: Unit] = [
-    "년": .year, "年": .year, "월": .month, "月": .month, "일": .day, "日": .day,
-  ]
-
-  /// Where the month's number comes from.
-  private enum MonthSource { case word, wordBeforeDay, bareNumber }
-
   private(set) var year: Int?
   var clock: DateParts?
-  var isAfternoon = false
   private var month: Int?
   private var day: Int?
-  private var source = MonthSource.word
-  private var yearHasTwoDigits = false
-  /// A word between the numbers that was not understood.
+  /// The month is a word; and the word stood before all numbers, as a weekday does.
+  private var (isNamed, isFirst) = (false, false)
+  /// A word between the numbers was not understood.
   private var hasStrayWord = false
-  private var isCroatian = false
 
   mutating func take(_ word: [UInt8]) {
-    isCroatian = isCroatian || MonthNames.isCroatianWeekday(word)
-    take(month: MonthNames.number(word, isCroatian: isCroatian), isOrdinal: word.count < 3)
-  }
-
-  /// Takes what a word says.
-  /// - Parameters:
-  ///   - number: nil for a word that names no month.
-  ///   - isOrdinal: it is too short to be a month: "4th", "4 de".
-  mutating func take(month number: Int?, isOrdinal: Bool = false) {
-    guard let number else {
-      let isWithin = (day != nil || year != nil) && (day == nil || month == nil || year == nil)
-      if isWithin, !isOrdinal { hasStrayWord = true }
+    guard let number = MonthNames.number(word) else {
+      let isWithin = (day != nil || year != nil) && (month == nil || year == nil)
+      // "4th", "4 de".
+      if isWithin, word.count > 2 { hasStrayWord = true }
       return
     }
-    // Before the day it may be a weekday ("mar., 05 août 2014"); a number before it was the day ("3ª feira, 04 de").
-    if month != nil {
-      guard day != nil, source != .word else { return }
-      if source == .bareNumber { day = month }
+    // A number before it was the day; a word before the day may be a weekday ("mar., 05 août 2014").
+    if month != nil, !isNamed { day = month }
+    if month == nil || day != nil && year == nil {
+      (month, isNamed, isFirst) = (number, true, day == nil && year == nil)
     }
-    month = number
-    source = day == nil && year == nil ? .wordBeforeDay : .word
   }
 
-  mutating func take(_ value: Int, digits: Int, unit: Unit?) {
-    switch unit {
-    case .year: year = value
-    case .month: (month, source) = (value, .word)
-    case .day: day = value
-    case nil where day == nil && digits <= 2: day = value
-    case nil where year == nil && month == nil && digits <= 2:
+  mutating func take(_ value: Int, digits: Int) {
+    if day == nil, digits <= 2 {
+      day = value
+    } else if year == nil, month == nil, digits <= 2 {
       // "03/01/2024" and "03.01.2024": day, month, year.
       month = value
-      source = .bareNumber
-    case nil where year == nil:
+    } else if year == nil {
       year = Self.century(value, digits: digits)
-      yearHasTwoDigits = digits <= 2
-    case nil where month == nil && digits <= 2:
-      // "2024. 11. 17.": year, month, day.
-      (month, day, source) = (day, value, .bareNumber)
-    case nil where yearHasTwoDigits && digits == 4 && source == .wordBeforeDay:
-      // "mar. 17.11.2024": the word was a weekday.
-      (month, year, source) = (year.map { $0 % 100 }, value, .bareNumber)
-    case nil: break
     }
   }
 
   /// Seconds since 1970; nil where a word may give the numbers another meaning, and for a day that its month has not.
   var seconds: Int64? {
-    guard var day, var month, let year, source == .word || !hasStrayWord else { return nil }
+    guard var day, var month, let year, isNamed && !isFirst || !hasStrayWord else { return nil }
     // "01/25/2024" can only be the American order.
-    if source == .bareNumber, month > 12, day <= 12 { swap(&day, &month) }
+    if !isNamed, month > 12, day <= 12 { swap(&day, &month) }
     var parts = clock ?? DateParts(year: 1970, month: 1, day: 1)
     (parts.year, parts.month, parts.day) = (year, month, day)
     return parts.seconds

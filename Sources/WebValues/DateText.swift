@@ -10,30 +10,11 @@ package enum DateText {
   /// - Returns: seconds since 1970; nil where no date can be read, and for the dates of programs that have none: the
   /// year 1, and the first second of 1970.
   package static func seconds(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
-    if bytes.contains(where: { $0 >= 0x80 }) { return inASCIIDigits(bytes).withUnsafeBufferPointer(read) }
-    return read(bytes)
-  }
-
-  private static func read(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
     var reader = DateReader(bytes)
     reader.skipBlanks()
     let year = reader.isoYear()
     let found = if let year { reader.iso8601(year: year) } else { reader.rfc822() }
     return found == 0 ? nil : found
-  }
-
-  /// Arabic and Persian digits become ASCII's, spaces that do not break become blanks.
-  private static func inASCIIDigits(_ bytes: UnsafeBufferPointer<UInt8>) -> [UInt8] {
-    var output: [UInt8] = []
-    for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
-      switch scalar.value {
-      case 0x660...0x669: output.append(UInt8(scalar.value - 0x660 + 48))
-      case 0x6F0...0x6F9: output.append(UInt8(scalar.value - 0x6F0 + 48))
-      case 0xA0, 0x202F: output.append(0x20)
-      default: output += Array(String(scalar).utf8)
-      }
-    }
-    return output
   }
 }
 

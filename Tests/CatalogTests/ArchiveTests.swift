@@ -203,43 +203,6 @@ import Testing
     #expect(try world.catalog.missingPages(ofPodcast: podcast) == nil)
   }
 
-  /// A show that moves: what is not on the first page has moved too.
-  @Test(arguments: ["", "new-"]) func allEpisodesGetTheirNewAddresses(guids: String) throws {
-    let world = try CatalogWorld()
-    serve(world, pages: 4, newest: 99)
-    let podcast = try world.podcast()
-    try world.refresh(podcast, .firstLook)
-    #expect(world.catalog.waitForRefreshes(seconds: patience))
-    let before = try world.catalog.episodes(ofPodcast: podcast)
-    // A new episode stays there while the rest is where it was: no reason to look further.
-    let requests = world.web.requests("/feed/2").count
-    serve(world, pages: 4, newest: 99, query: "?token=9")
-    try world.refresh(podcast)
-    #expect(world.catalog.waitForRefreshes(seconds: patience))
-    #expect(world.web.requests("/feed/2").count == requests, "another signature is no other address")
-    serve(world, pages: 4, newest: 99, guids: guids, host: "new")
-    try world.refresh(podcast)
-    #expect(world.catalog.waitForRefreshes(seconds: patience))
-    let after = try world.catalog.episodes(ofPodcast: podcast)
-    #expect(after.map(\.stem) == before.map(\.stem) && after.map(\.mediaKey) == before.map(\.mediaKey))
-    #expect(after.allSatisfy { $0.enclosureURL.forRequest.hasPrefix("http://new.example/") })
-    #expect(world.web.requests("/feed/4").count == 2)
-    // Who has other addresses each time is not read whole each time, but a week later.
-    serve(world, pages: 4, newest: 99, guids: guids, host: "third")
-    try world.refresh(podcast)
-    #expect(world.catalog.waitForRefreshes(seconds: patience))
-    #expect(world.web.requests("/feed/4").count == 2)
-    let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
-    try file.run("UPDATE archive SET readdressed = readdressed - 7 * 86400")
-    serve(world, pages: 4, newest: 99, guids: guids, host: "fourth")
-    try world.refresh(podcast)
-    #expect(world.catalog.waitForRefreshes(seconds: patience))
-    #expect(
-      try world.catalog.episodes(ofPodcast: podcast).allSatisfy {
-        $0.enclosureURL.forRequest.hasPrefix("http://fourth.example/")
-      })
-  }
-
   @Test(arguments: [true, false]) func anItemThatIsPinnedHidesNothingAfterALongAbsence(isFirst: Bool) throws {
     let pin = isFirst ? Pin.first : .last
     let world = try CatalogWorld()

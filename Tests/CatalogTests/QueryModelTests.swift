@@ -1,6 +1,7 @@
 import Catalog
 import PodcastModel
 import PosixKit
+import SQLiteKit
 import TestSupport
 import Testing
 
@@ -151,6 +152,16 @@ import Testing
       }
     }
     return model
+  }
+
+  /// A row for each of a million episodes would be read else.
+  @Test(arguments: ["episode_facts", "episode_by_date", "episode_heard"])
+  func `An index of episodes has all that queries look at`(index: String) throws {
+    let columns = try CatalogWorld().file().all("SELECT name FROM pragma_index_info(?)", index) {
+      $0.string(0)
+    }
+    let wanted = ["podcast_id", "published", "hidden", "played", "position", "duration", "season"]
+    #expect(Set(columns) == Set(wanted))
   }
 
   @Test func `A search for episodes asks nobody, and a malformed one is refused`() throws {

@@ -125,11 +125,11 @@ import Testing
     #expect(ranges == [])
   }
 
-  @Test func removeRemovesADownloadThatIsUnderWay() throws {
+  @Test(arguments: ["cancel", "remove"]) func aDownloadThatIsUnderWayIsEnded(by verb: String) throws {
     serve(try dump("Show")) { $0.plan = [.init(), .with { $0.stallAfter = 400_000 }] }
     #expect(try run("directory", "fetch", "--queue").end == .exit(0))
     #expect(eventually { (try? self.status()["download"]?["bytes"]?.wholeNumber ?? 0) ?? 0 > 0 })
-    #expect(try run("directory", "remove").end == .exit(0))
+    #expect(try run("directory", verb).end == .exit(0))
     #expect(try status()["download"]?["bytes"] == nil)
     #expect(
       eventually { (try? Directories.names(in: home.home.path("cache/podcastfs/episodes"))) == [] })

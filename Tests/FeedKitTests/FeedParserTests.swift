@@ -211,9 +211,11 @@ import Testing
     ("<opml><head><title>x</title></head></opml>", "is a list of subscriptions (OPML), not a feed"),
     ("<svg/>", "is XML of another kind (its first element is <svg>), not a feed"),
     ("plain text", "is plain text, not a feed"), ("a <b> c", "is plain text, not a feed"),
-    ("{\"a\": 1}", "is JSON, not a feed"), ("\u{0}\u{1}\u{2}", "is binary data, not a feed"),
-    ("ID3\u{4}\u{0}", "is audio or video, not a feed"), ("%PDF-1.7", "is a PDF document, not a feed"),
-    ("PK\u{3}\u{4}<yl->", "is an archive, or compressed in a way that podcastfs cannot read, not a feed"),
+    ("{\"a\": 1}", "is JSON, not a feed"),
+    ("\u{0}\u{1}\u{2}", "is binary data, or compressed in a way that podcastfs cannot read, not a feed"),
+    ("ID3\u{4}\u{0}", "is audio or video, not a feed"),
+    ("%PDF-1.7", "is binary data, or compressed in a way that podcastfs cannot read, not a feed"),
+    ("PK\u{3}\u{4}<yl->", "is binary data, or compressed in a way that podcastfs cannot read, not a feed"),
     ("<", "is plain text, not a feed"), ("<?xml version='1.0'?>", "is plain text, not a feed"),
   ])
   func `What is no feed is named in words`(text: String, words: String) throws {

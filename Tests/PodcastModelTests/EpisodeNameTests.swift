@@ -27,9 +27,7 @@ import Testing
     ("   ", "2024-01-03 - Untitled"),
     ("\u{301}\u{200B}", "2024-01-03 - Untitled"),
     ("CON", "2024-01-03 - CON"),
-    ("KÃ¶lner Treff", "2024-01-03 - Kölner Treff"), ("Itâ€™s Ã©tÃ©", "2024-01-03 - It’s été"),
-    ("K&Atilde;&para;ln", "2024-01-03 - Köln"), ("São João", "2024-01-03 - São João"),
-    ("NÃO É", "2024-01-03 - NÃO É"), ("KÃ¶lner 日", "2024-01-03 - KÃ¶lner 日"),
+    ("S&atilde;o João", "2024-01-03 - São João"),
   ])
   func `An episode is named by its day and a cleaned title`(title: String, expected: String) {
     #expect(EpisodeName.stem(published: day, title: title) == expected)

@@ -3,9 +3,9 @@ import Testing
 
 @Suite struct TitleTextTests {
   @Test(arguments: [
-    ("Tom & Jerry", "Tom & Jerry"), ("Tom &amp; Jerry", "Tom & Jerry"), ("K\u{C3}\u{B6}lner", "Kölner"),
-    ("Grün &amp; ä", "Grün & ä"), ("Ã", "Ã"), ("Ähre Ãl", "Ähre Ãl"), ("é“”", "é“”"),
-    ("caf\u{C3}\u{A9} \u{E2}\u{20AC}\u{201C} bar", "café – bar"), ("<b>Fat</b> cat", "Fat cat"),
+    ("Tom & Jerry", "Tom & Jerry"), ("Tom &amp; Jerry", "Tom & Jerry"),
+    ("Grün &amp; ä", "Grün & ä"),
+    ("<b>Fat</b> cat", "Fat cat"),
     ("A &lt;b and more", "A <b and more"), ("1 &lt;b 2 &gt; 0", "1 <b 2 > 0"), ("1 <b 2 > 0", "1 <b 2 > 0"),
     ("Using <b> in HTML", "Using  in HTML"),
     ("&lt;i&gt;Foo&lt;/i&gt;", "Foo"), ("<p>Foo", "Foo"), ("A <br> B", "A  B"),

@@ -19,7 +19,7 @@ import TransferProtocol
     let episode = try client.opened(request)
     #expect(body.firstDifference(try episode.read(at: 6_000_000, 4096), at: 6_000_000) == nil)
     #expect(user.origin.requests.count == 2)
-    #expect(user.origin.requests.last?.range == "bytes=5996544-7045119")
+    #expect(user.origin.requests.last?.range == "bytes=5996544-")
     user.origin.change("/a.mp3") { $0.behaviour.rate = nil }
   }
 

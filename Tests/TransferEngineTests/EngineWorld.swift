@@ -228,8 +228,8 @@ final class EngineWorld {
       case .send(let client, let message): sent.append((client, message))
       case .wake(let time): wake = time
       case .log(let line): logged.append(line)
-      case .hold(let flow): held.insert(flow)
-      case .goOn(let flow): held.remove(flow)
+      case .hold(let flow, let isHeld):
+        if isHeld { held.insert(flow) } else { held.remove(flow) }
       case .tell(let keys): told += keys
       case .place, .saveSettings, .idle: break
       }

@@ -34,6 +34,44 @@ import TransferProtocol
     #expect(world.files[key]?.present == ByteRanges([0..<163_840]))
   }
 
+  /// Else the same would come again every other second.
+  @Test func aDiskThatDoesNotKeepWhatHasComeIsTriedLessAndLess() {
+    let world = EngineWorld(1, hosts: 1)
+    world.flushesAtOnce = false
+    world.say { .order(id: $0, .start(world.requests[0])) }
+    var flushes = 0
+    for _ in 0..<600 {
+      world.answer(20_000)
+      world.bring(20_000)
+      world.end(nil)
+      if world.flushes > flushes, let (store, key) = world.open.first {
+        flushes = world.flushes
+        world.files[key]?.present = ByteRanges()
+        world.handle(.disk(store, .notFlushed(Fault(.lasting, "I/O error"), present: ByteRanges())))
+      }
+      world.wait(1)
+    }
+    #expect(flushes > 3 && world.asked < 20)
+  }
+
+  /// They share one link.
+  @Test func whatNobodyWaitsForGivesWayToASeek() {
+    let world = EngineWorld(1, hosts: 1)
+    world.say { .open(id: $0, world.requests[0], .download, generation: nil) }
+    world.answer(60_000_000)
+    world.bring(100_000)
+    let first = world.running.keys.sorted()
+    world.say { .wait(id: $0, open: 1, offset: 54_001_664, count: 65_536) }
+    #expect(world.asked == 2 && world.held == Set(first))
+    world.answer(60_000_000)
+    world.bring(100_000) { _ in true }
+    #expect(world.held.isEmpty)
+    // The one goes on to the end, the other to where that began.
+    world.bring(6_000_000)
+    world.bring(60_000_000)
+    #expect(world.state(0) == .cached && world.asked == 2)
+  }
+
   /// Wanted again before the files are made: it waits for those.
   @Test func whatIsWantedAgainBeforeItsFilesWereMadeIsAskedForWhenTheyAre() {
     let world = world()
@@ -63,7 +101,7 @@ import TransferProtocol
     world.bring(1 << 20)
     world.bring(10_000)
     world.writePieces()
-    world.wait(0.3)
+    world.wait(1.1)
     world.writePieces()
     #expect(world.files[world.requests[0].key]?.present.count == 1_058_576)
   }

@@ -48,6 +48,21 @@ import TransferProtocol
     #expect(isDropped(world))
   }
 
+  /// It was ordered anew just before the last close, and the store has not confirmed that yet.
+  @Test func whatIsBeingOrderedAnewIsNotDropped() {
+    let world = world()
+    world.savesAtOnce = false
+    world.handle(.said(second, .order(id: 2, .start(world.requests[0]))))
+    world.handle(.said(first, .close(id: 1)))
+    for _ in 0..<3 { world.save() }
+    world.answer(300_000)
+    world.bring(300_000)
+    world.end(nil)
+    for _ in 0..<3 { world.save() }
+    #expect(world.removed.isEmpty && status(world)?.state == .cached)
+    #expect(world.records[world.requests[0].key]?.state == .cached)
+  }
+
   @Test func whatNobodyHasOpenIsDroppedBeforeTheAnswer() {
     let world = EngineWorld(1, hosts: 1)
     world.say { .order(id: $0, .start(world.requests[0])) }

@@ -109,7 +109,7 @@ import Testing
     let planner = RequestPlanner(have: ByteRanges([0..<200_000]), total: 10_000_000, running: [slow])
     #expect(planner.requests(for: [600_000..<604_096]).map(\.start) == [598_016])
     #expect(planner.requests(for: [200_704..<331_776, 331_776..<462_848, 462_848..<600_000]).isEmpty)
-    let fast = RequestPlanner.Running(position: 200_000, end: nil, rate: 500_000)
+    let fast = RequestPlanner.Running(position: 200_000, end: nil, rate: 2_000_000)
     let other = RequestPlanner(have: ByteRanges([0..<200_000]), total: 10_000_000, running: [fast])
     #expect(other.requests(for: [600_000..<604_096]).isEmpty)
   }
@@ -117,8 +117,9 @@ import Testing
   @Test func aPlayerDoesNotWaitForWhatLiesBeforeThePlaceThatItLooksAt() {
     let slow = RequestPlanner.Running(position: 4096, arrived: 6000, end: nil, rate: 16_000)
     let planner = RequestPlanner(have: ByteRanges([0..<4096]), total: 10_000_000, running: [slow])
-    // As much as comes in a second, so that the beginning is not held up for long.
-    #expect(ranges(planner, [32_768..<32_769]) == ["32768-49151"])
+    #expect(ranges(planner, [32_768..<32_769]) == ["32768-1081343"])
+    // What is left behind it is not worth another request.
+    #expect(ranges(planner, [2_000_000..<2_000_001]) == ["1998848-"])
     #expect(ranges(planner, [9000..<9001]).isEmpty)
     // Who reads on through the kernel's pages waits for what lies between.
     #expect(ranges(planner, [32_768..<65_536]).isEmpty)

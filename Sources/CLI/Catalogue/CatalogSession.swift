@@ -91,9 +91,9 @@ extension CatalogSession {
     guard (try? ExtendedAttributes.get("user.podcastfs.feed_url", of: path)) ?? nil != nil else { return nil }
     let podcast = try podcast(at: path)
     if let known = try catalog.subscriptions().first(where: { $0.podcast.id == podcast }) { return known }
-    var status = stat()
-    let node = stat(path, &status) == 0 ? NodeID(rawValue: UInt64(status.st_ino)) : nil
-    if let node, node.kind == .result { return try catalog.subscribe(result: node.row) }
+    if let node = try node(at: path, with: "title", "a podcast"), node.kind == .result {
+      return try catalog.subscribe(result: node.row)
+    }
     let address = try catalog.podcast(podcast)?.feedURL.forRequest
     return try address.map { try follow($0, isTyped: false).listed }
   }
@@ -135,17 +135,25 @@ extension CatalogSession {
     throw CommandFailure("there is no podcast called \"\(WebAddress(name).shown)\"")
   }
 
-  /// The podcast that a path in a mount shows or belongs to, by the number of its node; else a subscription
-  /// by name or address.
-  func podcast(at path: String) throws -> Int64 {
+  /// The node at a path in a mount of this catalogue; nil where nothing is there.
+  /// - Parameter attribute: that it must have to be `kind`.
+  func node(at path: String, with attribute: String, _ kind: String) throws -> NodeID? {
     var status = stat()
-    guard stat(path, &status) == 0 else { return try subscription(path).podcast.id }
-    let node = NodeID(rawValue: UInt64(status.st_ino))
-    guard (try? ExtendedAttributes.get("user.podcastfs.title", of: path)) != nil else {
-      throw CommandFailure("\(path): not a podcast or episode in a podcastfs mount")
+    guard stat(path, &status) == 0 else { return nil }
+    guard (try? ExtendedAttributes.get("user.podcastfs." + attribute, of: path)) ?? nil != nil else {
+      throw CommandFailure("\(path): not \(kind) in a podcastfs mount")
     }
     if let stranger = MountOwner.stranger(at: path, places: places) {
       throw CommandFailure("\(path): \(stranger)")
+    }
+    return NodeID(rawValue: UInt64(status.st_ino))
+  }
+
+  /// The podcast that a path in a mount shows or belongs to, by the number of its node; else a subscription
+  /// by name or address.
+  func podcast(at path: String) throws -> Int64 {
+    guard let node = try node(at: path, with: "title", "a podcast or episode") else {
+      return try subscription(path).podcast.id
     }
     switch node.kind {
     case .downloadedPodcast: return node.row

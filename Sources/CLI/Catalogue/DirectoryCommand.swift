@@ -7,7 +7,6 @@ internal import PodcastModel
 internal import PosixKit
 internal import TransferProtocol
 
-/// `podcastfs directory`.
 enum DirectoryCommand: Command {
   static let name = "directory"
   static let summary = "search millions of podcasts without the network"
@@ -16,7 +15,7 @@ enum DirectoryCommand: Command {
     podcastfs directory fetch [--queue] [ADDRESS]
     podcastfs directory import FILE|-
     podcastfs directory status [--json]
-    podcastfs directory remove
+    podcastfs directory cancel|remove
 
     The offline directory has all podcasts that Podcast Index knows. Where it is installed, it answers searches at once, also
     without a network.
@@ -27,7 +26,8 @@ enum DirectoryCommand: Command {
       import FILE  installs a dump: podcastindex_feeds.db.tgz, or the database in it. -: standard input. It needs room for both
                    for some minutes
       status       what is installed; status 1 where nothing is
-      remove       removes it, and what is downloaded of a dump
+      cancel       cancels the download of a dump, and drops what has been downloaded
+      remove       removes the directory, and does the same
       --json       {"installed", "path", "podcasts", "left_out", "bytes", "dump_date", "imported",
                    "source", "download": {"bytes", "total"}}
     """
@@ -45,12 +45,15 @@ enum DirectoryCommand: Command {
       return try fetch(place, places, settings, isJSON, isQueued: isQueued)
     case ("import", 2): return try importFile(operands[1], place, places, settings, isJSON)
     case ("status", 1): return try status(place, places, settings, isJSON)
+    case ("cancel", 1):
+      try DumpDownload(place, places, settings).remove()
+      return 0
     case ("remove", 1):
       let directory = PodcastDirectory(place: place)
       if directory.isInstalled { try directory.remove() }
       try DumpDownload(place, places, settings).remove()
       return 0
-    default: throw UsageError("directory takes fetch, import FILE, status or remove")
+    default: throw UsageError("directory takes fetch, import FILE, status, cancel or remove")
     }
   }
 

@@ -75,7 +75,8 @@ enum SearchCommand: Command {
           "link": podcast.link?.shown(isListed: podcast.isListed),
           "image": podcast.imageURL?.shown(isListed: podcast.isListed), "language": podcast.language,
           "description": podcast.description, "categories": podcast.categories,
-          "episode_count": podcast.episodeCount, "newest": podcast.newest.map(CivilTime.iso8601),
+          "episode_count": podcast.episodeCount > 0 ? podcast.episodeCount as Int? : nil,
+          "newest": podcast.newest.map(CivilTime.iso8601),
           "followed": isFollowed,
         ])
       },
@@ -85,7 +86,7 @@ enum SearchCommand: Command {
   private static func text(_ podcast: FoundPodcast, _ indent: Int, now: Int64) -> String {
     let author = podcast.author.map { " — \($0)" } ?? ""
     let facts = [
-      podcast.episodeCount.map { HumanText.count($0, "episode") },
+      podcast.episodeCount > 0 ? HumanText.count(podcast.episodeCount, "episode") : nil,
       podcast.newest.map { "newest \(HumanText.ago(now - $0))" },
     ].compactMap(\.self)
     return PrintableText.line(podcast.title + author)

@@ -3,7 +3,6 @@ internal import Glibc
 internal import MountService
 internal import PosixKit
 
-/// `podcastfs desktop`.
 enum DesktopCommand: Command {
   static let name = "desktop"
   static let summary = "menu entries and covers for Thunar"

@@ -65,22 +65,22 @@ struct EpisodeInfo {
   // MARK: For people
 
   var text: [InfoCommand.Part] {
-    var parts: [InfoCommand.Part] = [.init(text: episode.title, hanging: 2)]
-    parts.append(.init(text: facts.joined(separator: ", "), hanging: 2))
-    parts.append(
-      .init(text: states.joined(separator: ", "), hanging: 2, color: status.state == .failed ? .red : nil))
-    if let link = episode.link { parts.append(.init(text: "page   \(shown(link))")) }
-    parts.append(.init(text: "audio  \(shown(episode.enclosureURL))"))
-    if !notes.isEmpty { parts.append(.init(text: "\n\(notes)")) }
+    var parts: [InfoCommand.Part] = [
+      .init(episode.title, 2), .init(facts.joined(separator: ", "), 2),
+      .init(states.joined(separator: ", "), 2, status.state == .failed ? .red : nil),
+    ]
+    if let link = episode.link { parts.append(.init("page   \(shown(link))")) }
+    parts.append(.init("audio  \(shown(episode.enclosureURL))"))
+    if !notes.isEmpty { parts.append(.init("\n\(notes)")) }
     switch chapters {
     case .success(let list)? where !list.chapters.isEmpty:
-      parts.append(.init(text: "\nChapters"))
+      parts.append(.init("\nChapters"))
       let width = list.chapters.last.map { PositionText.clock($0.start).count } ?? 0
       for chapter in list.chapters {
         let time = ColumnText.right(PositionText.clock(chapter.start), width)
-        parts.append(.init(text: "  \(time)  \(chapter.title ?? "")", hanging: width + 2))
+        parts.append(.init("  \(time)  \(chapter.title ?? "")", width + 2))
       }
-    case .failure(let failure)?: parts.append(.init(text: "\nChapters cannot be fetched: \(failure.reason)"))
+    case .failure(let failure)?: parts.append(.init("\nChapters cannot be fetched: \(failure.reason)"))
     case .success?, nil: break
     }
     return parts

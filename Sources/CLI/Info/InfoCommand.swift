@@ -66,9 +66,13 @@ enum InfoCommand: Command {
 
   /// A paragraph for people.
   struct Part {
-    var text: String
-    var hanging = 0
-    var color: Style.Color?
+    let text: String
+    let hanging: Int
+    let color: Style.Color?
+
+    init(_ text: String, _ hanging: Int = 0, _ color: Style.Color? = nil) {
+      (self.text, self.hanging, self.color) = (text, hanging, color)
+    }
   }
 
   private static func describe(_ path: String, _ session: CatalogSession) throws -> (JSONValue, [Part]) {
@@ -91,13 +95,6 @@ enum InfoCommand: Command {
   private static func episode(at path: String, _ session: CatalogSession) throws -> Int64? {
     var status = stat()
     guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-    let node = NodeID(rawValue: UInt64(status.st_ino))
-    guard try MountedEpisode(path: path).attribute("state") != nil, node.kind == .episode else {
-      throw CommandFailure("\(path): not an episode in a podcastfs mount")
-    }
-    if let stranger = MountOwner.stranger(at: path, places: session.places) {
-      throw CommandFailure("\(path): \(stranger)")
-    }
-    return node.row
+    return try session.node(at: path, with: "state", "an episode")?.row
   }
 }

@@ -29,8 +29,6 @@ struct PodcastInfo {
   private func shown(_ url: WebAddress) -> String { url.shown(isListed: podcast.isListed) }
 
   var text: [InfoCommand.Part] {
-    let title = podcast.title + (podcast.author.map { " — \($0)" } ?? "")
-    var parts: [InfoCommand.Part] = [.init(text: PrintableText.line(title), hanging: 2)]
     let follows = listed.map { "followed as \"\(PrintableText.line($0.name))\"" } ?? "not followed"
     var counts = [
       follows, HumanText.count(podcast.episodeCount, "episode"), "\(podcast.unplayedCount) unplayed",
@@ -39,30 +37,23 @@ struct PodcastInfo {
     if downloads.episodes > 0 {
       counts.append("\(downloads.episodes) downloaded (\(HumanText.size(downloads.bytes)))")
     }
-    parts.append(.init(text: counts.joined(separator: ", "), hanging: 2))
-    if let newest {
-      let ago = HumanText.ago(now - newest.published)
-      parts.append(.init(text: "newest \(ago): \(newest.title)", hanging: 2))
-    }
-    parts.append(.init(text: refreshes, hanging: 2))
-    if let error = podcast.error {
-      parts.append(.init(text: PrintableText.line(error), hanging: 2, color: .red))
-    }
-    if let missing, missing != podcast.error {
-      parts.append(.init(text: PrintableText.line(missing), hanging: 2))
-    }
     let texts = SubscriptionRules.Key.allCases.compactMap { key in
       rules.text(key).map { "\(key.rawValue)=\($0)" }
     }
-    if !texts.isEmpty { parts.append(.init(text: "rules  \(texts.joined(separator: ", "))", hanging: 7)) }
-    parts.append(.init(text: "feed   \(shown(podcast.feedURL))"))
-    if let link = podcast.link { parts.append(.init(text: "page   \(shown(link))")) }
     let kinds = [podcast.language].compactMap(\.self) + podcast.categories
-    if !kinds.isEmpty { parts.append(.init(text: "about  \(kinds.joined(separator: ", "))", hanging: 7)) }
-    if let description = podcast.description.map(PlainText.text), !description.isEmpty {
-      parts.append(.init(text: "\n\(description)"))
-    }
-    return parts
+    let description = PlainText.text(podcast.description ?? "")
+    let parts: [InfoCommand.Part?] = [
+      .init(PrintableText.line(podcast.title + (podcast.author.map { " — \($0)" } ?? "")), 2),
+      .init(counts.joined(separator: ", "), 2),
+      newest.map { .init("newest \(HumanText.ago(now - $0.published)): \($0.title)", 2) },
+      .init(refreshes, 2), podcast.error.map { .init(PrintableText.line($0), 2, .red) },
+      missing == podcast.error ? nil : missing.map { .init(PrintableText.line($0), 2) },
+      texts.isEmpty ? nil : .init("rules  \(texts.joined(separator: ", "))", 7),
+      .init("feed   \(shown(podcast.feedURL))"), podcast.link.map { .init("page   \(shown($0))") },
+      kinds.isEmpty ? nil : .init("about  \(kinds.joined(separator: ", "))", 7),
+      description.isEmpty ? nil : .init("\n\(description)"),
+    ]
+    return parts.compactMap(\.self)
   }
 
   private var refreshes: String {

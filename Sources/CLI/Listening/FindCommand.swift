@@ -3,7 +3,6 @@ internal import PodcastModel
 internal import PosixKit
 internal import Transcripts
 
-/// `podcastfs find`.
 enum FindCommand: Command {
   static let name = "find"
   static let summary = "find episodes among all that are known"

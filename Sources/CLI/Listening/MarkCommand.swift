@@ -1,4 +1,3 @@
-/// `podcastfs mark`.
 enum MarkCommand: Command {
   static let name = "mark"
   static let summary = "mark episodes as played or kept"

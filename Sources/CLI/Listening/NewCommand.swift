@@ -3,7 +3,6 @@ internal import Configuration
 internal import PodcastModel
 internal import PosixKit
 
-/// `podcastfs new`.
 enum NewCommand: Command {
   static let name = "new"
   static let summary = "show what is new and unplayed"

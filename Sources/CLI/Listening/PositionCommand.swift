@@ -1,7 +1,6 @@
 internal import PodcastModel
 internal import PosixKit
 
-/// `podcastfs position`.
 enum PositionCommand: Command {
   static let name = "position"
   static let summary = "show or set how far you are in an episode"

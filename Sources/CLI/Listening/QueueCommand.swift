@@ -2,7 +2,6 @@ internal import Catalog
 internal import PodcastModel
 internal import PosixKit
 
-/// `podcastfs queue`.
 enum QueueCommand: Command {
   static let name = "queue"
   static let summary = "show or change what is played next"

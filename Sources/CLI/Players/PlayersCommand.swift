@@ -1,7 +1,6 @@
 internal import BusKit
 internal import PosixKit
 
-/// `podcastfs players`.
 enum PlayersCommand: Command {
   static let name = "players"
   static let summary = "store the positions of media players"

@@ -79,7 +79,6 @@ enum GetCommand: Command {
     StandardStreams.print(JSONValue.array(all + refused).indentedText)
   }
 
-  /// The answer to `--queue`.
   private static func report(
     queued: [Wanted], _ operands: MountedEpisode.Operands, _ isJSON: Bool
   ) -> Int32 {

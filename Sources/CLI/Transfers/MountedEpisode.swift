@@ -133,7 +133,6 @@ struct MountedEpisode {
     }
   }
 
-  /// Sets the attribute `state`.
   func set(_ state: TransferState) throws { try set("state", to: state.name) }
 
   /// Sets `user.podcastfs.NAME`.

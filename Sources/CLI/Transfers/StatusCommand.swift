@@ -95,7 +95,6 @@ enum StatusCommand: Command {
   }
 }
 
-/// What `podcastfs status` shows.
 package struct TransferList {
   private let statuses: [TransferStatus]
   private let folder: (TransferStatus) -> String

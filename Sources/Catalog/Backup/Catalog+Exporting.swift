@@ -12,7 +12,7 @@ extension Catalog {
   static func exportOPML(from store: CatalogStore) throws(CatalogError) -> [UInt8] {
     let (feeds, changed) = try store.read { database in
       let followed = try Self.feeds(in: database).map { $0.feed }
-      return (followed, try database.first("SELECT list_changed FROM counter") { $0.int64(0) })
+      return (followed, try database.number("SELECT list_changed FROM counter"))
     }
     let list = OPMLDocument(title: "podcastfs subscriptions", feeds: feeds)
     return Array(list.text(created: (changed ?? 0) / 1_000_000_000).utf8)
@@ -57,55 +57,53 @@ extension Catalog {
         WHERE r.state = ? ORDER BY s.name, p.feed_url
         """, ResultState.hidden.rawValue
       ) { HiddenResult(search: $0.string(0), feed: WebAddress($0.string(1))) }
-      return StateFile(
-        feeds: feeds, searches: searches, hiddenResults: hidden.filter { searches.contains($0.search) },
-        episodes: try ExportedEpisodes.all(kept: kept, in: database))
+      var state = OPMLDocument(feeds: feeds)
+      (state.searches, state.hiddenResults) = (searches, hidden.filter { searches.contains($0.search) })
+      state.episodes = try ExportedEpisodes.all(kept: kept, in: database)
+      return state
     }
-    return Array(state.json.indentedText.utf8) + [UInt8(ascii: "\n")]
+    return Array(StateFile.json(state).indentedText.utf8) + [UInt8(ascii: "\n")]
   }
 }
 
 /// The episodes of an export, in an order of their own: the same on each machine.
 private enum ExportedEpisodes {
-  static func all(kept: Set<MediaKey>, in database: Database) throws -> [StateFile.Episode] {
-    let awaited = try AwaitedReport.all(in: database)
-    let places = try ImportedQueue.places(awaited, in: database)
-    let queue = try QueueRows.all(in: database).map(\.episode)
-    let orders = Set(try database.all("SELECT episode_id FROM keep_order") { $0.int64(0) })
+  static func all(kept: Set<MediaKey>, in database: Database) throws -> [EpisodeReport] {
+    let queue = try QueueRows.all(in: database)
+    let places = Dictionary(queue.map { ($0.episode, $0.place) }, uniquingKeysWith: { first, _ in first })
+    let orders = Set(try database.numbers("SELECT episode_id FROM keep_order"))
     let held = try EpisodeRow.entries(forKeys: Array(kept), in: database).map(\.episode.id)
-    let marked = try database.all(
+    let marked = try database.numbers(
       "SELECT id FROM episode WHERE listening_changed IS NOT NULL UNION SELECT id FROM episode WHERE hidden = 1"
-    ) { $0.int64(0) }
+    )
     var feeds: [Int64: WebAddress] = [:]
-    var episodes: [StateFile.Episode] = []
+    var reports: [EpisodeReport] = []
     for episode in try EpisodeRow.episodes(
-      Array(Set(marked).union(orders).union(held).union(queue)), in: database)
+      Array(Set(marked).union(orders).union(held).union(places.keys)), in: database)
     {
       let feed = try feeds[episode.podcastID] ?? FeedRecord.load(episode.podcastID, in: database)?.feedURL
       feeds[episode.podcastID] = feed
       guard let feed else { continue }
-      episodes.append(
-        StateFile.Episode(
-          podcast: feed, address: episode.enclosureURL, guid: episode.guid, listening: episode.listening,
-          isHidden: episode.hidden, isKept: kept.contains(episode.mediaKey) || orders.contains(episode.id),
-          queuePlace: places[.episode(episode.id)] ?? 0))
+      var report = EpisodeReport(podcast: feed, address: episode.enclosureURL, guid: episode.guid)
+      report.take(episode.listening)
+      report.isHidden = episode.hidden
+      report.isKept = kept.contains(episode.mediaKey) || orders.contains(episode.id)
+      report.queuePlace = places[episode.id] ?? 0
+      reports.append(report)
     }
-    episodes += awaited.map { $0.exported(queuePlace: places[.awaited($0.podcast, $0.address)] ?? 0) }
-    return episodes.sorted {
+    for var report in try AwaitedReport.all(in: database).map(\.report) {
+      let listening = report.listening(duration: nil, margin: AwaitedReport.margin, time: report.time)
+      if let listening { report.take(listening) }
+      reports.append(report)
+    }
+    // One queue, without gaps.
+    let queued = reports.indices.filter { reports[$0].queuePlace > 0 }
+    for (place, index) in queued.sorted(by: { reports[$0].queuePlace < reports[$1].queuePlace }).enumerated()
+    {
+      reports[index].queuePlace = place + 1
+    }
+    return reports.sorted {
       ($0.podcast.forRequest, $0.address.forRequest) < ($1.podcast.forRequest, $1.address.forRequest)
     }
-  }
-}
-
-extension AwaitedReport {
-  fileprivate func exported(queuePlace: Int) -> StateFile.Episode {
-    var listening = ListeningState()
-    if let state {
-      listening = state.listening(duration: nil, margin: Self.margin, time: time).with(lastPlayed: lastPlayed)
-    }
-    return StateFile.Episode(
-      podcast: podcast, address: address, guid: guid, listening: listening, isHidden: isHidden,
-      isKept: isKept,
-      queuePlace: queuePlace)
   }
 }

@@ -169,7 +169,7 @@ private struct Importing {
     }
   }
 
-  private mutating func take(_ episodes: [ImportedEpisode], ofFeed key: String) throws {
+  private mutating func take(_ episodes: [EpisodeReport], ofFeed key: String) throws {
     var lookup = try podcasts[key].map { try EpisodeLookup(podcast: $0, in: database) }
     for episode in episodes {
       let report = AwaitedReport(episode)

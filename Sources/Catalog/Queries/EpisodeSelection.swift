@@ -4,9 +4,8 @@ internal import Transcripts
 
 /// Selects the episodes of a query from their rows; within a read.
 ///
-/// An index of dates that has all other columns that queries look at (`episode_facts`) finds the first rows of a query that
-/// many match. Where few can match (downloads, the queue, rare words, what was heard, some podcasts), these are looked at
-/// one by one.
+/// Two indexes have all columns that queries look at: `episode_facts` by date, `episode_by_date` by podcast. Where few can
+/// match (downloads, the queue, rare words, what was heard), these are looked at one by one.
 struct EpisodeSelection {
   let query: EpisodeQuery
   /// The episodes in each state that the query looks at and that the catalogue does not know: `State.isOfDownload`.
@@ -20,7 +19,8 @@ struct EpisodeSelection {
 
   /// More matches of words than these are not looked at one by one: the rows are looked through by date.
   private static let fewMatches = 20_000
-
+  /// The episodes of more podcasts are looked through by date, too.
+  private static let fewPodcasts = 20
   /// So many are put in the order of their titles, which stand in no index: of more the newest.
   private static let mostByTitle = 20_000
 
@@ -31,116 +31,86 @@ struct EpisodeSelection {
     var isNarrow = false
   }
 
-  private enum Way {
-    /// The numbers that a narrow condition gives.
-    case numbers
-    case podcasts([Int64])
-    case index(String)
-  }
-
   /// What folders show of the selected episodes, in the query's order.
   func episodes() throws -> [Episode] {
     if limit <= 0 { return [] }
-    guard let texts = try textConditions() else { return [] }
-    let conditions = bounds() + stateConditions() + texts
-    switch try way(conditions) {
-    case .numbers: return try episodes("e NOT INDEXED", conditions)
-    case .index where query.order == .title: return try episodes("e NOT INDEXED", [newest(conditions)])
-    case .index(let name): return try episodes("e INDEXED BY \(name)", conditions)
-    case .podcasts(let podcasts) where try query.order == .title && count(podcasts) > Self.mostByTitle:
-      return try episodes("e NOT INDEXED", [newest(conditions + [Self.of(podcasts)])])
-    case .podcasts(let podcasts):
-      if query.order == .newest { return try newest(of: podcasts, conditions) }
-      return try episodes("e INDEXED BY episode_by_date", [Self.of(podcasts)] + conditions)
+    let shows = query.shows.isEmpty ? nil : try podcastsOfShows()
+    guard shows?.isEmpty != true, let texts = try textConditions() else { return [] }
+    var conditions = try bounds() + stateConditions() + texts
+    if let shows {
+      conditions.append(Condition(sql: "e.podcast_id IN \(Self.list)", values: [EpisodeRow.list(shows)]))
     }
-  }
-
-  private func episodes(_ source: String, _ conditions: [Condition], limit: Int? = nil) throws
-    -> [Episode]
-  {
+    var source = "episode e NOT INDEXED"
+    if !conditions.contains(where: \.isNarrow) {
+      source = "episode e INDEXED BY \(try index(ofPodcasts: shows?.count))"
+      if query.order == .shortest, let longest = try longest(source, conditions) {
+        conditions.append(Condition(sql: "e.duration <= ?", values: [longest]))
+      }
+    }
+    if query.order == .title {
+      conditions = [
+        Condition(
+          sql: "e.id IN (\(newest(source, conditions, "e.id")))", values: conditions.flatMap(\.values))
+      ]
+      source = "episode e NOT INDEXED"
+    }
     // Numbers first: the index has all that selects and orders. The rows of those selected are read then.
-    let chosen = """
-      SELECT e.id FROM episode \(source) WHERE \(conditions.map(\.sql).joined(separator: " AND "))
-      ORDER BY \(order("e")) LIMIT ?
-      """
+    let chosen = "SELECT e.id FROM \(source) WHERE \(Self.all(conditions)) ORDER BY \(order) LIMIT ?"
     return try database.all(
-      "SELECT \(EpisodeRow.listedColumns) FROM episode e WHERE e.id IN (\(chosen)) ORDER BY \(order("e"))",
-      values: conditions.flatMap(\.values) + [limit ?? self.limit]
+      "SELECT \(EpisodeRow.listedColumns) FROM episode e WHERE e.id IN (\(chosen)) ORDER BY \(order)",
+      values: conditions.flatMap(\.values) + [limit]
     ) { EpisodeRow.readListed($0) }
   }
 
-  /// The newest that fulfil some conditions, as one condition.
-  private func newest(_ conditions: [Condition]) -> Condition {
-    Condition(
-      sql: """
-        e.id IN (SELECT e.id FROM episode e INDEXED BY \(index) WHERE \(conditions.map(\.sql).joined(separator: " AND "))
-          ORDER BY e.published DESC, e.id DESC LIMIT \(Self.mostByTitle))
-        """, values: conditions.flatMap(\.values))
+  private static func all(_ conditions: [Condition]) -> String {
+    conditions.isEmpty ? "true" : conditions.map(\.sql).joined(separator: " AND ")
   }
 
-  private static func of(_ podcasts: [Int64]) -> Condition {
-    Condition(sql: "e.podcast_id IN (SELECT value FROM json_each(?))", values: [EpisodeRow.list(podcasts)])
+  /// A query for a column of the newest that fulfil some conditions.
+  private func newest(_ source: String, _ conditions: [Condition], _ column: String) -> String {
+    """
+    SELECT \(column) FROM \(source) WHERE \(Self.all(conditions))
+    ORDER BY e.published DESC, e.id DESC LIMIT \(Self.mostByTitle)
+    """
   }
 
-  /// Episodes of some podcasts.
-  private func count(_ podcasts: [Int64]) throws -> Int {
-    try database.first(
-      "SELECT total(episode_count) FROM podcast WHERE id IN (SELECT value FROM json_each(?))",
-      EpisodeRow.list(podcasts)
-    ) { Int($0.int64(0)) } ?? 0
-  }
-
-  /// From the podcast with the newest episode on: the rest is not looked at once they are all too old.
-  private func newest(of podcasts: [Int64], _ conditions: [Condition]) throws -> [Episode] {
-    var oldest = query.newer?.seconds(now: now) ?? .min
-    let byDate = try database.all(
+  /// How long the longest of the shortest can be, by the newest that fulfil some conditions: no longer ones need sorting.
+  /// - Returns: nil where those are too few to tell.
+  private func longest(_ source: String, _ conditions: [Condition]) throws -> Int64? {
+    try database.all(
       """
-      SELECT id, newest FROM podcast WHERE id IN (SELECT value FROM json_each(?)) AND newest >= ?
-      ORDER BY newest DESC
-      """, EpisodeRow.list(podcasts), oldest
-    ) { (id: $0.int64(0), newest: $0.int64(1)) }
-    var found: [Episode] = []
-    for (id, newest) in byDate where found.count < limit || newest >= oldest {
-      let own = [
-        Condition(sql: "e.podcast_id = ?", values: [id]),
-        Condition(sql: "e.published >= ?", values: [oldest]),
-      ]
-      let some = try episodes("e INDEXED BY episode_by_date", own + conditions)
-      if some.isEmpty { continue }
-      found = (found + some).sorted { ($1.published, $1.id) < ($0.published, $0.id) }
-      found.removeLast(max(found.count - limit, 0))
-      if found.count == limit { oldest = found.last?.published ?? oldest }
+      SELECT duration FROM (\(newest(source, conditions, "e.duration"))) WHERE duration NOT NULL
+      ORDER BY duration LIMIT 1 OFFSET ?
+      """, values: conditions.flatMap(\.values) + [limit - 1]
+    ) { $0.int64(0) }.first
+  }
+
+  /// The index that has all that selects.
+  /// - Parameter count: how many podcasts can have what is selected; nil for any.
+  private func index(ofPodcasts count: Int?) throws -> String {
+    var count = count
+    if count == nil, query.states.contains(.followed) {
+      count = try database.first("SELECT count(*) FROM subscription") { $0.int(0) }
     }
-    return found
+    if let count, count <= Self.fewPodcasts { return "episode_by_date" }
+    return query.states.isDisjoint(with: [.played, .started]) ? "episode_facts" : "episode_heard"
   }
 
-  private func way(_ conditions: [Condition]) throws -> Way {
-    if conditions.contains(where: \.isNarrow) { return .numbers }
-    if !query.shows.isEmpty { return .podcasts(try podcastsOfShows()) }
-    if query.states.contains(.followed) {
-      return .podcasts(try database.all("SELECT podcast_id FROM subscription") { $0.int64(0) })
-    }
-    return .index(index)
-  }
-
-  /// The index of dates that has all that selects.
-  private var index: String {
-    query.states.isDisjoint(with: [.played, .started]) ? "episode_facts" : "episode_heard"
-  }
-
-  private func order(_ table: String) -> String {
+  private var order: String {
     switch query.order {
-    case .newest: "\(table).published DESC, \(table).id DESC"
-    case .oldest: "\(table).published, \(table).id"
-    case .title: "lower(substr(\(table).stem, instr(\(table).stem, ' - ') + 3)), \(table).id"
-    case .shortest: "\(table).duration IS NULL, \(table).duration, \(table).id"
-    case .queue: "(SELECT q.place FROM queue q WHERE q.episode_id = \(table).id), \(table).id"
+    case .newest: "e.published DESC, e.id DESC"
+    case .oldest: "e.published, e.id"
+    case .title: "lower(substr(e.stem, instr(e.stem, ' - ') + 3)), e.id"
+    case .shortest: "e.duration NULLS LAST, e.id"
+    case .queue: "(SELECT q.place FROM queue q WHERE q.episode_id = e.id), e.id"
     }
   }
 
-  private func bounds() -> [Condition] {
+  private func bounds() throws -> [Condition] {
+    var all: [Condition] = []
     // What is being deleted is shown nowhere.
-    var all = [Condition(sql: "e.podcast_id NOT IN (SELECT id FROM podcast WHERE is_forgotten = 1)")]
+    let forgotten = "SELECT id FROM podcast INDEXED BY podcast_forgotten WHERE is_forgotten = 1"
+    if try database.exists(forgotten) { all.append(Condition(sql: "e.podcast_id NOT IN (\(forgotten))")) }
     func add(_ sql: String, _ value: Int64?) {
       if let value { all.append(Condition(sql: sql, values: [value])) }
     }
@@ -156,7 +126,9 @@ struct EpisodeSelection {
     let wanted = query.states.sorted { $0.rawValue < $1.rawValue }.map { condition($0) }
     let unwanted = query.excludedStates.sorted { $0.rawValue < $1.rawValue }.map { state in
       let condition = condition(state)
-      return Condition(sql: "NOT (\(condition.sql))", values: condition.values)
+      // For an index by podcast, which has those first that are not hidden.
+      return Condition(
+        sql: state == .hidden ? "e.hidden = 0" : "NOT (\(condition.sql))", values: condition.values)
     }
     return wanted + unwanted
   }
@@ -171,7 +143,7 @@ struct EpisodeSelection {
     case .queued: Condition(sql: "e.id IN (SELECT episode_id FROM queue)", isNarrow: true)
     case .cached, .kept, .downloading, .paused, .failed:
       Condition(
-        sql: "e.id IN (SELECT value FROM json_each(?))",
+        sql: "e.id IN \(Self.list)",
         values: [EpisodeRow.list((downloads[state] ?? []).sorted())], isNarrow: true)
     }
   }
@@ -179,27 +151,25 @@ struct EpisodeSelection {
   /// - Returns: nil where nothing can match.
   private func textConditions() throws -> [Condition]? {
     var all: [Condition] = []
-    if !query.shows.isEmpty {
-      let podcasts = try podcastsOfShows()
-      if podcasts.isEmpty { return nil }
-      all.append(Self.of(podcasts))
-    }
     for name in query.people {
       let (episodes, podcasts) = try PersonRows.find(name, in: database)
+      if episodes.isEmpty && podcasts.isEmpty { return nil }
+      let isFew = podcasts.count <= Self.fewPodcasts && episodes.count <= Self.fewMatches
+      let others =
+        isFew
+        ? "e.id IN (SELECT o.id FROM episode o WHERE o.podcast_id IN \(Self.list) AND o.people IS NULL)"
+        : "e.podcast_id IN \(Self.list) AND e.people IS NULL"
       all.append(
         Condition(
-          sql: """
-            (e.id IN (SELECT value FROM json_each(?))
-              OR e.podcast_id IN (SELECT value FROM json_each(?)) AND e.people IS NULL)
-            """, values: [EpisodeRow.list(episodes), EpisodeRow.list(podcasts)]))
+          sql: "(e.id IN \(Self.list) OR \(others))",
+          values: [EpisodeRow.list(episodes), EpisodeRow.list(podcasts)], isNarrow: isFew))
     }
     if !query.words.isEmpty {
-      guard let words = SearchText.everyWord(query.words) else { return nil }
+      guard let words = try TextIndex.everyWord(query.words, in: database) else { return nil }
       let matches = "SELECT rowid FROM episode_text WHERE episode_text MATCH ?"
-      let count = try database.first("SELECT count(*) FROM (\(matches) LIMIT ?)", words, Self.fewMatches + 1)
-      {
-        $0.int(0)
-      }
+      let count = try database.first(
+        "SELECT count(*) FROM (\(matches) LIMIT ?)", words, Self.fewMatches + 1
+      ) { $0.int(0) }
       all.append(
         Condition(
           sql: "e.id IN (\(matches))", values: [words], isNarrow: (count ?? 0) <= Self.fewMatches))
@@ -208,17 +178,20 @@ struct EpisodeSelection {
       if heard.isEmpty { return nil }
       all.append(
         Condition(
-          sql: "e.id IN (SELECT value FROM json_each(?))", values: [EpisodeRow.list(heard)], isNarrow: true))
+          sql: "e.id IN \(Self.list)", values: [EpisodeRow.list(heard)], isNarrow: true))
     }
     return all
   }
+
+  /// Of numbers (`EpisodeRow.list`).
+  private static let list = "(SELECT value FROM json_each(?))"
 
   /// Those with the words of each `show:` in their titles or in the names of their subscriptions. The index finds titles;
   /// its words may be beginnings of others.
   private func podcastsOfShows() throws -> [Int64] {
     let folders = try database.all("SELECT podcast_id, name FROM subscription") { Named($0) }
     let found = try query.shows.map { show in
-      guard let words = SearchText.everyWord(show) else { return Set<Int64>() }
+      guard let words = SearchText.query(show) else { return Set<Int64>() }
       let titles = try database.all(
         """
         SELECT p.id, p.title FROM podcast_text t JOIN podcast p ON p.id = t.rowid
@@ -258,10 +231,10 @@ extension Catalog {
 
   /// Those of some episodes whose texts match a query.
   package func matching(_ query: EpisodeQuery, among ids: [Int64]) throws(CatalogError) -> Set<Int64> {
-    let words = SearchText.everyWord(query.words)
-    if words == nil && !query.words.isEmpty { return [] }
-    let matching = try store.read { database in
-      Set(
+    let matching: Set<Int64> = try store.read { database in
+      let words = try TextIndex.everyWord(query.words, in: database)
+      if words == nil && !query.words.isEmpty { return [] }
+      return Set(
         try ids.filter { id in
           let hasWords =
             try words.map {
@@ -290,7 +263,7 @@ extension Catalog {
     else { return [] }
     return try store.read { database in
       try keys.flatMap { key in
-        try database.all("SELECT id FROM episode WHERE media_key = ?", key.bytes) { $0.int64(0) }
+        try database.numbers("SELECT id FROM episode WHERE media_key = ?", key.bytes)
       }
     }
   }

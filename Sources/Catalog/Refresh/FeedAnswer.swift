@@ -34,14 +34,6 @@ struct FetchedFeed: Sendable {
     channel = feed
   }
 
-  /// The first date of an episode that has not come yet: the episode counts as undated until then.
-  func nextDate(after now: Int64) -> Int64? {
-    episodes.lazy.compactMap(\.parsed.published).filter { $0 > now && $0 < now + Self.farthest }.min()
-  }
-
-  /// Seconds. A date behind that is a mistake.
-  private static let farthest: Int64 = 366 * 24 * 3600
-
   subscript<Value>(dynamicMember fact: KeyPath<ParsedFeed, Value>) -> Value { channel[keyPath: fact] }
 }
 

@@ -42,10 +42,7 @@ final class FeedFetcher: Sendable {
   private let tasks: TaskRegistry
 
   init(requests: RequestMaker, http: HTTPClient, reader: FeedReader, tasks: TaskRegistry) {
-    self.requests = requests
-    self.http = http
-    self.reader = reader
-    self.tasks = tasks
+    (self.requests, self.http, self.reader, self.tasks) = (requests, http, reader, tasks)
   }
 
   /// What the configuration file says of a feed, however it writes the address.

@@ -29,7 +29,6 @@ struct FeedMerge: Sendable {
     var changed: [Int64] = []
     /// Whether directories list other files than before.
     var changesListing = false
-    var isReaddressed = false
     /// New episodes for which the podcast has no numbers left.
     var leftOut = 0
 
@@ -53,7 +52,6 @@ struct FeedMerge: Sendable {
     for _ in 0..<Self.tries {
       let known = try store.read { try KnownEpisodes(podcast: podcast, in: $0) }
       let plan = MergePlan(incoming, known: known, isSerial: isSerial, now: now)
-      merged.isReaddressed = merged.isReaddressed || plan.isReaddressed
       if try write(plan, known.revision, &merged, finish) { return merged.outcome }
     }
     throw CatalogError(.EBUSY, "another process keeps changing this podcast")
@@ -118,22 +116,13 @@ private struct MergePiece {
     /// Nil where neither title nor notes are others: the index stays as it is.
     var texts: (old: IndexedText, new: IndexedText)?
   }
-  private struct Addition {
-    var plan: MergePlan.Addition
-    /// Nil where so much comes that it is indexed behind.
-    var text: IndexedText?
-  }
-
-  /// More new episodes than these get into the full-text index behind (`TextIndex`).
-  private static let indexedAtOnce = 100
-
   private static let columns = IncomingEpisode.columns + ["podcast_id", "media_key", "stem", "extension"]
 
   private let podcast: Int64
   /// When what has no date counts as published.
   private let now: Int64
   private var changes: [Change] = []
-  private var additions: [Addition] = []
+  private let additions: [MergePlan.Addition]
   private let replaced: [Int64]
   /// Whether a directory lists other files than before: transcripts, chapters, notes, covers; or may, by a date.
   private var changesListing: Bool
@@ -143,6 +132,7 @@ private struct MergePiece {
     self.podcast = podcast
     self.now = now
     replaced = part.replaced
+    additions = Array(part.additions)
     changesListing = !part.additions.isEmpty
     for update in part.updates {
       guard let known = try EpisodeRow.described(update.known.id, in: database) else { continue }
@@ -159,13 +149,6 @@ private struct MergePiece {
       if known.sidecars != item.sidecars || (notes == nil) != (known.notes == nil) || update.isRedated {
         changesListing = true
       }
-    }
-    let isIndexedAtOnce = part.additions.count <= Self.indexedAtOnce
-    additions = part.additions.map { addition in
-      let item = addition.item
-      return Addition(
-        plan: addition,
-        text: isIndexedAtOnce ? IndexedText(title: item.title, notes: item.parsed.notes) : nil)
     }
   }
 
@@ -184,12 +167,8 @@ private struct MergePiece {
     guard state.revision == revision else { return nil }
     let lastIndexed = EpisodeID.first(ofPodcast: podcast) + state.indexed
     for change in changes { try write(change, isIndexed: change.plan.known.id <= lastIndexed, in: database) }
-    for id in replaced { try EpisodeRow.markReplaced(id, in: database) }
+    for id in replaced { try database.run("UPDATE episode SET is_replaced = 1 WHERE id = ?", id) }
     let ids = try add(from: state.next, in: database)
-    let isIndexed = state.indexed == state.next - 1 && ids.count <= Self.indexedAtOnce
-    for (id, addition) in zip(ids, additions) where isIndexed {
-      if let text = addition.text { try FullText.indexEpisode(id, text, in: database) }
-    }
     let changed = changes.map(\.plan.known.id)
     merged.outcome.newEpisodes += ids
     merged.outcome.changedCount += changed.count
@@ -197,8 +176,7 @@ private struct MergePiece {
     merged.changesListing = merged.changesListing || changesListing
     merged.leftOut += additions.count - ids.count
     if ids.isEmpty && changes.isEmpty && replaced.isEmpty { return revision }
-    try EpisodeNumbers.added(
-      ids.count, to: podcast, next: state.next + Int64(ids.count), areIndexed: isIndexed, in: database)
+    try EpisodeNumbers.added(ids.count, to: podcast, in: database)
     return revision + 1
   }
 
@@ -212,17 +190,17 @@ private struct MergePiece {
       place, row in
       let addition = additions[place]
       row.add(ids[place])
-      addition.plan.item.bind(to: &row, firstSeen: now, modified: addition.plan.modified)
+      addition.item.bind(to: &row, firstSeen: now, modified: addition.modified)
       row.add(podcast)
-      row.add(addition.plan.mediaKey.bytes)
-      row.add(addition.plan.stem)
-      row.add(addition.plan.item.parsed.fileExtension)
+      row.add(addition.mediaKey.bytes)
+      row.add(addition.stem)
+      row.add(addition.item.parsed.fileExtension)
     }
     for (id, addition) in zip(ids, additions) {
-      try PersonRows.add(id, addition.plan.item.parsed.people, in: database)
+      try PersonRows.add(id, addition.item.parsed.people, in: database)
     }
     // Afterwards, so that a listing finds the rows in pages that follow each other.
-    try EpisodeRow.addTexts(zip(ids, additions).map { ($0, $1.plan.item) }, in: database)
+    try EpisodeRow.addTexts(zip(ids, additions).map { ($0, $1.item) }, in: database)
     return ids
   }
 

@@ -58,7 +58,7 @@ struct FeedRefresh: Sendable {
     try fetcher.fetch(
       FeedFetcher.Question(
         address: state.feedURL, podcast: state, isConditional: isConditional,
-        privateHosts: state.privateHosts, known: state.feed.saysMore(now: now) ? nil : state.digest,
+        privateHosts: state.privateHosts, known: state.digest,
         isBackground: isBackground, now: now))
   }
 }
@@ -110,7 +110,7 @@ extension FeedRefresh {
           known.podcast.guid = document.guid ?? known.podcast.guid
           if hadNone || !isCut { known.podcast.take(document, isWhole: !isCut) }
           if !isCut { try relocation.note(in: &known.feed, database, &changes) }
-          known.archive.note(document, merged, isFirst: hadNone, now: now)
+          known.archive.note(document, merged, isFirst: hadNone)
           known.feed.keep(known.archive, now: now)
           if let cut = answer.cut { known.feed.broke(cut, failures: state.failures, now: now) }
           if hadNone { changes.append(.podcast(id)) } else { changes += merged.changes(of: id) }

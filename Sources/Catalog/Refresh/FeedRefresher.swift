@@ -77,10 +77,7 @@ final class FeedRefresher: Sendable {
   ) {
     self.store = store
     usualInterval = settings.refresh
-    self.fetcher = fetcher
-    self.texts = texts
-    self.tasks = tasks
-    self.log = log
+    (self.fetcher, self.texts, self.tasks, self.log) = (fetcher, texts, tasks, log)
     self.archiveBytes = archiveBytes
   }
 

@@ -133,9 +133,7 @@ extension FeedRecord {
   private static func forget(
     _ other: Int64, for podcast: Int64, in database: Database, _ changes: inout [CatalogChange]
   ) throws {
-    let searches = try database.all("SELECT search_id FROM result WHERE podcast_id = ?", other) {
-      $0.int64(0)
-    }
+    let searches = try database.numbers("SELECT search_id FROM result WHERE podcast_id = ?", other)
     try database.run("UPDATE OR IGNORE result SET podcast_id = ? WHERE podcast_id = ?", podcast, other)
     try Forgetting.hide(other, in: database, &changes)
     changes += searches.map { .results(search: $0) }

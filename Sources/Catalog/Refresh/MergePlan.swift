@@ -75,9 +75,6 @@ struct MergePlan: Sendable {
   var additions: ArraySlice<Addition> = []
   /// Episodes whose address is a new one's by now: what is there is not theirs.
   var replaced: [Int64] = []
-  /// Whether most of what is known has another address than before, apart from signatures: so may what is not on
-  /// this page.
-  private(set) var isReaddressed = false
 
   /// - Parameter isSerial: whether the feed is a serial (`itunes:type`): names then begin with season and episode.
   init(_ items: [IncomingEpisode], known: KnownEpisodes, isSerial: Bool, now: Int64) {
@@ -95,10 +92,6 @@ struct MergePlan: Sendable {
       }
     }
     updates.sort { $0.known.id < $1.known.id }
-    let readdressed = updates.count {
-      StableAddress.text($0.known.traits.address) != StableAddress.text($0.item.enclosure.url)
-    }
-    isReaddressed = readdressed * 2 > shown.count
     if new.isEmpty && !updates.contains(where: \.isRedated) { return }
     var naming = EpisodeNaming(isSerial: isSerial, now: now)
     for one in known.all {
@@ -109,10 +102,10 @@ struct MergePlan: Sendable {
     for place in updates.indices where updates[place].isRedated {
       updates[place].modified = naming.freeTime(from: updates[place].item.published ?? now)
     }
-    let isNewestFirst = EpisodeNaming.isNewestFirst(items.map { $0.parsed.namedItem(now: now) }) {
+    let isNewestFirst = naming.isNewestFirst(items.map(\.parsed)) {
       matches[$0].place != nil
     }
-    let names = naming.name(new.map { $0.parsed.namedItem(now: now) }, isNewestFirst: isNewestFirst)
+    let names = naming.name(new.map(\.parsed), isNewestFirst: isNewestFirst)
     add(new, names, known.all, shown, now: now)
   }
 

@@ -7,10 +7,8 @@ internal import SQLiteKit
 
 /// What speaks for a feed being that of a known podcast: episodes that both have, the title, `podcast:guid`.
 struct SameShow: Sendable {
-  /// Episodes that both have; of these, those that have the same guid or address; and those whose files have the same name.
-  private(set) var common = 0
-  private var certain = 0
-  private var sameFile = 0
+  /// Episodes that both have; and of these, those that have the same guid or address.
+  private var (common, certain) = (0, 0)
   private let (items, known): (Int, Int)
   /// nil where one has none.
   private let hasSameTitle: Bool?
@@ -23,21 +21,13 @@ struct SameShow: Sendable {
     let known = try KnownEpisodes(podcast: podcast.id, in: database).all.map(\.traits)
     (items, self.known) = (feed.episodes.count, known.count)
     let matches = EpisodeMatcher.match(feed.episodes.map(\.traits), known: known)
-    for (item, match) in zip(feed.episodes, matches) {
-      guard case .known(let place, let rule) = match else { continue }
+    for case .known(_, let rule) in matches {
       common += 1
       if [.unchanged, .guid, .address].contains(rule) { certain += 1 }
-      if let name = Self.fileName(item.enclosure.url), name == Self.fileName(known[place].address) {
-        sameFile += 1
-      }
     }
     let title = podcast.hasTitle ? podcast.title : nil
     hasSameTitle = title.flatMap { title in feed.title.map { Self.words(title) == Self.words($0) } }
     hasSameGuid = podcast.guid.flatMap { guid in feed.guid.map { $0 == guid } }
-  }
-
-  private static func fileName(_ address: WebAddress) -> Substring? {
-    address.parts?.path.split(separator: "/").last
   }
 
   private static func words(_ title: String) -> [Substring] {
@@ -59,10 +49,6 @@ struct SameShow: Sendable {
     if known == 0, hasSameTitle != false || !isOthers { return true }
     return !isOthers && (hasSameGuid == true || hasSameTitle == true && hasSameGuid != false)
   }
-
-  /// The feed's address differs from the podcast's by a token alone. A host may tell a show's audio and video apart by
-  /// that, with the same guids: the files must be the same.
-  var isRenewed: Bool { hasSameTitle != false && isMost(sameFile) }
 }
 
 extension FeedState {

@@ -44,9 +44,7 @@ extension Catalog {
     _ values: [(key: SubscriptionRules.Key, value: String)], ofPodcast id: Int64
   ) throws(CatalogError) {
     try store.change { database, changes in
-      let subscription = try database.first("SELECT id FROM subscription WHERE podcast_id = ?", id) {
-        $0.int64(0)
-      }
+      let subscription = try database.number("SELECT id FROM subscription WHERE podcast_id = ?", id)
       guard let subscription else { throw CatalogError.unknown("subscription") }
       let old = try RuleRows.rules(ofPodcast: id, in: database)
       var rules = old

@@ -82,7 +82,7 @@ struct AppleSearch: Sendable {
     guard isLimited else { return nil }
     // A call in the future is of a clock that was set back since.
     try database.run("DELETE FROM search_call WHERE at <= ? OR at > ?", now - 60, now)
-    let calls = try database.all("SELECT at FROM search_call ORDER BY at") { $0.int64(0) }
+    let calls = try database.numbers("SELECT at FROM search_call ORDER BY at")
     if calls.count >= Self.callsPerMinute {
       return max(calls[calls.count - Self.callsPerMinute] + 60 - now, 1)
     }
@@ -133,7 +133,7 @@ package struct AppleAnswer {
     if podcast.categories.isEmpty {
       podcast.categories = [result["primaryGenreName"]?.text].compactMap(\.self)
     }
-    podcast.episodeCount = (result["trackCount"]?.wholeNumber).flatMap { $0 > 0 ? Int(clamping: $0) : nil }
+    podcast.episodeCount = max(Int(clamping: result["trackCount"]?.wholeNumber ?? 0), 0)
     podcast.newest = result["releaseDate"]?.text.flatMap { DateText.seconds($0) }
     switch result["collectionExplicitness"]?.text {
     case "explicit": podcast.explicit = true

@@ -38,15 +38,12 @@ extension Catalog {
 
   /// The podcast with a number at Podcast Index, which only the directory knows.
   func podcast(number: Int64) throws(CatalogError) -> SearchAnswer {
-    do throws(DirectoryError) {
-      let entry = try directory.podcast(number: number)
-      guard let entry else {
-        throw DirectoryError(.ENOENT, "the offline directory has no podcast of that number")
-      }
-      return directoryAnswer([entry])
+    do {
+      if let entry = try directory.podcast(number: number) { return directoryAnswer([entry]) }
     } catch {
-      throw CatalogError(error.errno, error.message)
+      throw CatalogError(wrapping: error)
     }
+    throw CatalogError(.ENOENT, "the offline directory has no podcast of that number")
   }
 
   /// Puts the query of a search that the directory has answered to the search service, and adds its answer. Where it has
@@ -62,9 +59,8 @@ extension Catalog {
         try task.beginCommit()
         try store.change { [now = store.now] database, changes in
           guard try SearchRows.search(search, in: database)?.name == name else { return }
-          let followed = try SearchRows.results(.subscribed, ofSearch: search, in: database)
-          _ = try SearchRows.record(name, answer, replacing: search, now: now, in: database)
-          for result in followed { try SearchRows.force(.subscribed, ofResult: result, in: database) }
+          _ = try SearchRows.record(
+            name, answer, replacing: search, completes: true, now: now, in: database)
           changes += [.search(search), .results(search: search)]
         }
         task.finish(.success(()))
@@ -96,8 +92,6 @@ extension Catalog {
 extension FoundPodcast {
   init(_ entry: DirectoryEntry) {
     self.init(feedURL: entry.feedURL, title: entry.title)
-    author = entry.author
-    language = entry.language
-    categories = entry.categories
+    (podcast.author, podcast.language, podcast.categories) = (entry.author, entry.language, entry.categories)
   }
 }

@@ -35,14 +35,14 @@ extension Catalog {
     guard let search = try search(id), let category = search.category, search.language == nil else {
       return false
     }
-    do throws(DirectoryError) {
+    do {
       let isThere =
         category == AppleCharts.folder
         ? language.utf8.count == 2 && language.utf8.allSatisfy { (97...122).contains($0) }
         : try directory.languages(ofCategory: category).contains(language)
       if !isThere { return false }
     } catch {
-      throw CatalogError(error.errno, error.message)
+      throw CatalogError(wrapping: error)
     }
     try store.change { database, changes in
       try database.run(
@@ -61,12 +61,12 @@ extension Catalog {
       directory.isInstalled
     else { return false }
     let (made, found): (Int64, [DirectoryEntry])
-    do throws(DirectoryError) {
+    do {
       made = try directory.facts().made
       if made == search.searched { return false }
       found = try directory.podcasts(inCategory: category, language: search.language)
     } catch {
-      throw CatalogError(error.errno, error.message)
+      throw CatalogError(wrapping: error)
     }
     let answer = MergedAnswer([directoryAnswer(found)], limit: found.count)
     try store.change { database, changes in

@@ -25,22 +25,14 @@ package enum PodcastLink: Hashable, Sendable {
         return nil
       }
       self = .apple(number)
-    case "overcast.fm":
-      guard let first = segments.first, first.hasPrefix("itunes"),
-        let number = Self.number(first.dropFirst(6))
-      else {
-        return nil
-      }
+    case "overcast.fm" where segments.first?.hasPrefix("itunes") == true:
+      guard let number = Self.number(segments[0].dropFirst(6)) else { return nil }
       self = .apple(number)
-    case "pca.st":
-      guard segments.count >= 2, segments[0] == "itunes", let number = Self.number(segments[1]) else {
-        return nil
-      }
+    case "pca.st" where segments.count >= 2 && segments[0] == "itunes":
+      guard let number = Self.number(segments[1]) else { return nil }
       self = .apple(number)
-    case "podcastindex.org":
-      guard segments.count >= 2, segments[0] == "podcast", let number = Self.number(segments[1]) else {
-        return nil
-      }
+    case "podcastindex.org" where segments.count >= 2 && segments[0] == "podcast":
+      guard let number = Self.number(segments[1]) else { return nil }
       self = .podcastIndex(number)
     case "antennapod.org":
       guard segments.starts(with: ["deeplink", "subscribe"]), let feed = Self.field("url", parts.query) else {

@@ -1,28 +1,25 @@
 internal import FeedKit
 package import PodcastModel
 
+/// A podcast as a directory or a feed names it: not numbered, and without a name in the tree.
+@dynamicMemberLookup
 package struct FoundPodcast: Hashable, Sendable {
-  /// http or https, with a host.
-  package var feedURL: WebAddress
-  package var title: String
-  package var author: String?
-  package var link: WebAddress?
-  package var imageURL: WebAddress?
-  package var language: String?
-  package var description: String?
-  package var categories: [String] = []
-  package var explicit: Bool?
+  var podcast: Podcast
   /// Its number at Apple.
   package var appleID: Int64?
-  package var episodeCount: Int?
   /// When its newest episode was published, in seconds since 1970.
   package var newest: Int64?
-  /// Whether a public directory named it: its addresses are shown whole.
-  package var isListed = true
+
+  package subscript<Value>(dynamicMember fact: WritableKeyPath<Podcast, Value>) -> Value {
+    get { podcast[keyPath: fact] }
+    set { podcast[keyPath: fact] = newValue }
+  }
+
+  init(podcast: Podcast) { self.podcast = podcast }
 
   init(feedURL: WebAddress, title: String) {
-    self.feedURL = feedURL
-    self.title = title
+    podcast = Podcast(id: 0, feedURL: feedURL, title: title, name: "")
+    podcast.isListed = true
   }
 
   /// - Returns: nil where there is no address that could be a feed's.
@@ -33,19 +30,19 @@ package struct FoundPodcast: Hashable, Sendable {
   }
 
   /// Whether its title is known, and not merely made of the host.
-  var hasTitle: Bool { title != feedURL.host }
+  var hasTitle: Bool { podcast.title != podcast.feedURL.host }
 
   /// Takes from `other` what is missing here: the same podcast as another source describes it.
   mutating func complete(with other: FoundPodcast) {
-    if !hasTitle { title = other.title }
-    author = author ?? other.author
-    link = link ?? other.link
-    imageURL = imageURL ?? other.imageURL
-    language = language ?? other.language
-    description = description ?? other.description
-    if categories.isEmpty { categories = other.categories }
-    explicit = explicit ?? other.explicit
-    episodeCount = episodeCount ?? other.episodeCount
+    if !hasTitle { podcast.title = other.title }
+    podcast.author = podcast.author ?? other.author
+    podcast.link = podcast.link ?? other.link
+    podcast.imageURL = podcast.imageURL ?? other.imageURL
+    podcast.language = podcast.language ?? other.language
+    podcast.description = podcast.description ?? other.description
+    if podcast.categories.isEmpty { podcast.categories = other.categories }
+    podcast.explicit = podcast.explicit ?? other.explicit
+    if podcast.episodeCount == 0 { podcast.episodeCount = other.episodeCount }
     newest = newest ?? other.newest
   }
 }

@@ -19,13 +19,11 @@ struct ArchiveRecord: Sendable {
   var notBefore: Int64?
   /// Until when its server wishes not to be asked for it.
   var retryAfter: Int64?
-  /// When all pages were last read again because episodes have other addresses.
-  var readdressed: Int64?
 
   init(podcast: Int64) { self.podcast = podcast }
 
   private enum Column: Int, ColumnList {
-    case podcastID, nextPage, bytes, readsWhole, failures, error, notBefore, retryAfter, readdressed
+    case podcastID, nextPage, bytes, readsWhole, failures, error, notBefore, retryAfter
   }
 
   private static let columns = Column.list(of: "a")
@@ -41,7 +39,6 @@ struct ArchiveRecord: Sendable {
     archive.error = row.stringIfPresent(Column.error)
     archive.notBefore = row.time(Column.notBefore)
     archive.retryAfter = row.time(Column.retryAfter)
-    archive.readdressed = row.time(Column.readdressed)
     return archive
   }
 
@@ -56,7 +53,6 @@ struct ArchiveRecord: Sendable {
       Self.saving,
       values: [
         podcast, nextPage?.forRequest, bytes, readsWhole, failures, error, notBefore, retryAfter,
-        readdressed,
       ])
   }
 
@@ -72,30 +68,14 @@ struct ArchiveRecord: Sendable {
 
 extension ArchiveRecord {
   private static let day: Int64 = 24 * 3600
-  /// Seconds between two readings because of other addresses.
-  private static let readdressing: Int64 = 7 * day
-
-  /// Stores the address of the second page if later pages may hold episodes that are new or have new addresses. All
-  /// pages are read for a new feed, or when most episodes have new addresses. So are they if new episodes arrive before
-  /// the last reading has ended. Otherwise reading stops at the first page without new episodes: an item that is pinned
-  /// to the first page says nothing about what came since.
-  mutating func note(
-    _ document: FetchedFeed, _ merged: FeedMerge.Merged, isFirst: Bool, now: Int64
-  ) {
-    if nextPage == nil {
-      readsWhole = false
-    } else if !merged.outcome.newEpisodes.isEmpty {
-      // What is still to be read has moved on to later pages: a page that brings nothing new is not the end.
-      readsWhole = true
-    }
-    guard let next = document.nextPageURL, next.isWeb else { return }
-    // Not each time: some hosts give other addresses at each.
-    let isReaddressed =
-      merged.isReaddressed && readdressed.map { $0 <= now - Self.readdressing || $0 > now } ?? true
-    if isReaddressed { readdressed = now }
-    guard isFirst || isReaddressed || !merged.outcome.newEpisodes.isEmpty else { return }
+  /// Stores the address of the second page if later pages may hold new episodes. All pages are read for a new feed, or if
+  /// new episodes arrive before the last reading has ended: what is still to be read has moved on to later pages then.
+  /// Otherwise reading stops at the first page without new episodes: an item that is pinned to the first page says nothing.
+  mutating func note(_ document: FetchedFeed, _ merged: FeedMerge.Merged, isFirst: Bool) {
+    let hasNew = !merged.outcome.newEpisodes.isEmpty
+    readsWhole = nextPage != nil && (readsWhole || hasNew) || isFirst
+    guard isFirst || hasNew, let next = document.nextPageURL, next.isWeb else { return }
     (nextPage, bytes, failures, error, notBefore) = (next, 0, 0, nil, nil)
-    readsWhole = readsWhole || isFirst || isReaddressed
   }
 
   /// A page has come.

@@ -30,11 +30,6 @@ extension EpisodeRow {
     }
   }
 
-  /// Its address is another episode's by now.
-  static func markReplaced(_ id: Int64, in database: Database) throws {
-    try database.run("UPDATE episode SET is_replaced = 1 WHERE id = ?", id)
-  }
-
   /// Adds the long texts of episodes that have any.
   static func addTexts(_ episodes: [(id: Int64, item: IncomingEpisode)], in database: Database) throws {
     let some = episodes.filter { $0.item.parsed.notes != nil || $0.item.parsed.chapters != nil }
@@ -85,15 +80,12 @@ struct EpisodeNumbers: Equatable {
   }
 
   /// Within the transaction that has added so many; also where that are none and others have changed.
-  /// - Parameter areIndexed: with all before them.
-  static func added(
-    _ count: Int, to podcast: Int64, next: Int64, areIndexed: Bool, in database: Database
-  ) throws {
+  static func added(_ count: Int, to podcast: Int64, in database: Database) throws {
     try database.run(
       """
-      UPDATE podcast SET revision = revision + 1, next_episode = ?2, episode_count = episode_count + ?3,
-        indexed_upto = CASE WHEN ?4 THEN ?2 - 1 ELSE indexed_upto END, newest = \(newest)
+      UPDATE podcast SET revision = revision + 1, next_episode = next_episode + ?2,
+        episode_count = episode_count + ?2, newest = \(newest)
       WHERE id = ?1
-      """, podcast, next, count, areIndexed)
+      """, podcast, count)
   }
 }

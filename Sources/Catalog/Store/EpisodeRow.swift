@@ -160,12 +160,12 @@ extension EpisodeRow {
 
   /// When the newest of a podcast that have dates were published.
   static func times(ofPodcast id: Int64, limit: Int, in database: Database) throws -> [Int64] {
-    try database.all(
+    try database.numbers(
       """
       SELECT published FROM episode INDEXED BY episode_by_date
       WHERE podcast_id = ? AND hidden = 0 AND is_dated = 1 ORDER BY published DESC LIMIT ?
       """, id, limit
-    ) { $0.int64(0) }
+    )
   }
 
   /// Of each key that is known the episode whose enclosure it names; where several share it, one of a subscription, else

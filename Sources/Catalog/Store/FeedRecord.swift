@@ -21,8 +21,6 @@ struct FeedRecord: Sendable {
   var lastModified: String?
   /// Of the last body that was read.
   var digest: Int64?
-  /// When that body says more than it did: a date in it has passed then.
-  var readAgain: Int64?
   /// Where redirects ended that led to the last feed; nil where none did.
   var cameFrom: WebAddress?
   /// RSS `ttl`, in minutes: a 304 does not repeat it.
@@ -66,8 +64,7 @@ struct FeedRecord: Sendable {
 
 extension FeedRecord {
   private enum Column: Int, ColumnList {
-    case podcastID, feedURL, feedKey, mayBePrivate, isPrivate, isFollowed, etag, lastModified, digest,
-      readAgain
+    case podcastID, feedURL, feedKey, mayBePrivate, isPrivate, isFollowed, etag, lastModified, digest
     case cameFrom, timeToLive, isComplete, firstRefresh, lastRefresh, nextRefresh, lastWhole, notBefore
     case claimedUntil, failures, error, notice, isAway, isCut, movedTo, movedSince, isAnnounced, isSerial
   }
@@ -83,7 +80,6 @@ extension FeedRecord {
     feed.etag = row.stringIfPresent(Column.etag)
     feed.lastModified = row.stringIfPresent(Column.lastModified)
     feed.digest = row.int64IfPresent(Column.digest)
-    feed.readAgain = row.time(Column.readAgain)
     feed.cameFrom = row.stringIfPresent(Column.cameFrom).map { WebAddress($0) }
     feed.timeToLive = row.intIfPresent(Column.timeToLive).map { min(max($0, 0), 1_000_000) }
     feed.isComplete = row.bool(Column.isComplete)
@@ -110,7 +106,7 @@ extension FeedRecord {
     [
       podcast, feedURL.forRequest, FeedKey.text(feedURL), mayBePrivate, isPrivate, isFollowed, etag,
       lastModified,
-      digest, readAgain, cameFrom?.forRequest, timeToLive, isComplete, firstRefresh, lastRefresh, nextRefresh,
+      digest, cameFrom?.forRequest, timeToLive, isComplete, firstRefresh, lastRefresh, nextRefresh,
       lastWhole, notBefore, claimedUntil, failures, error, notice, isAway, isCut, movedTo?.forRequest,
       movedSince,
       isAnnounced, isSerial,
@@ -188,11 +184,8 @@ extension FeedRecord {
   /// Whether the feed is asked for only if it has changed.
   func isConditional(now: Int64, isDoubtful: Bool) -> Bool {
     guard let lastWhole, etag != nil || lastModified != nil else { return false }
-    return lastWhole <= now && !isDoubtful && !saysMore(now: now)
+    return lastWhole <= now && !isDoubtful
   }
-
-  /// Whether the body that was read last is to be read again.
-  func saysMore(now: Int64) -> Bool { readAgain.map { $0 <= now } ?? false }
 
   /// Keeps other processes from refreshing the same podcast for `period` seconds.
   /// - Returns: false where one is at it, or has just been.
@@ -223,7 +216,6 @@ extension FeedRecord {
     answered(now: now)
     came(head, now: now)
     firstRefresh = firstRefresh ?? now
-    readAgain = document.nextDate(after: now)
     timeToLive = document.timeToLive
     isComplete = document.isComplete
     isSerial = document.isSerial

@@ -96,18 +96,17 @@ package struct FolderTimes: Hashable, Sendable {
 extension Catalog {
   /// When the lists of searches and subscriptions last changed.
   package func folderTimes() throws(CatalogError) -> FolderTimes {
-    var folders = FolderTimes()
     let times = try store.read {
       try $0.first("SELECT \(Folder.list(of: "c")) FROM counter c") { row in
-        Folder.allCases.map { row.int64($0) }
+        var times = FolderTimes()
+        times.searches = row.int64(Folder.searchesChanged)
+        times.subscriptions = row.int64(Folder.subscriptionsChanged)
+        times.subscriptionList = row.int64(Folder.listChanged)
+        times.uploads = row.int64(Folder.uploadsChanged)
+        return times
       }
     }
-    guard let times else { return folders }
-    folders.searches = times[Folder.searchesChanged.rawValue]
-    folders.subscriptions = times[Folder.subscriptionsChanged.rawValue]
-    folders.subscriptionList = times[Folder.listChanged.rawValue]
-    folders.uploads = times[Folder.uploadsChanged.rawValue]
-    return folders
+    return times ?? FolderTimes()
   }
 
   /// A list that somebody copies to the directory of the subscriptions has come there, or has gone.

@@ -8,7 +8,7 @@ internal import SQLiteKit
 @dynamicMemberLookup
 struct PodcastRecord: Hashable, Sendable {
   /// Its title is a host's name where neither feed, list nor directory says one (`hasTitle`).
-  private var podcast: Podcast
+  private(set) var podcast: Podcast
   var hasTitle = true
   /// The name was made of a host: it lasts until the feed says its title.
   var isProvisional = false
@@ -157,9 +157,9 @@ extension PodcastRecord {
 
   /// Another podcast than this with that address.
   static func other(than id: Int64, at address: WebAddress, in database: Database) throws -> Int64? {
-    try database.first(
+    try database.number(
       "SELECT podcast_id FROM feed WHERE feed_key = ? AND podcast_id <> ?", FeedKey.text(address), id
-    ) { $0.int64(0) }
+    )
   }
 
   /// What the feed says of itself. What it does not say is so, where it came whole; a podcast always has a title.

@@ -42,6 +42,20 @@ enum QueueRows {
     }
   }
 
+  /// Gives an episode of a backup its place there, or the next one that is free.
+  /// - Returns: false where it is in the queue, or that is full.
+  static func insert(_ id: Int64, at place: Int, in database: Database) throws -> Bool {
+    let queue = try all(in: database)
+    if queue.contains(where: { $0.episode == id }) || queue.count >= limit { return false }
+    let taken = Set(queue.map(\.place))
+    if let free = (min(place, limit)...limit).first(where: { !taken.contains($0) }) {
+      try database.run("INSERT INTO queue (episode_id, place) VALUES (?, ?)", id, free)
+    } else {
+      try append([id], in: database)
+    }
+    return true
+  }
+
   static func remove(_ ids: [Int64], in database: Database) throws {
     try database.run(
       "DELETE FROM queue WHERE episode_id IN (SELECT value FROM json_each(?))", EpisodeRow.list(ids))

@@ -11,7 +11,7 @@ internal import SQLiteKit
 /// There are no migrations: a file of another version is set aside, and a new one begins.
 enum Schema {
   /// To be raised with every change of `tables`, and of the rules by which texts are indexed (`SearchText`).
-  static let version = 142
+  static let version = 143
 
   /// Renames a file whose tables are of another version, and those that SQLite keeps beside it. Of several processes one
   /// does so.
@@ -72,7 +72,7 @@ enum Schema {
       may_be_private INTEGER NOT NULL,
       is_private INTEGER NOT NULL,
       is_followed INTEGER NOT NULL,
-      etag TEXT, last_modified TEXT, digest INTEGER, read_again INTEGER, came_from TEXT,
+      etag TEXT, last_modified TEXT, digest INTEGER, came_from TEXT,
       time_to_live INTEGER, is_complete INTEGER NOT NULL,
       first_refresh INTEGER, last_refresh INTEGER, next_refresh INTEGER, last_whole INTEGER,
       not_before INTEGER, claimed_until INTEGER,
@@ -90,14 +90,15 @@ enum Schema {
       podcast_id INTEGER PRIMARY KEY REFERENCES podcast (id) ON DELETE CASCADE,
       next_page TEXT, bytes INTEGER NOT NULL, reads_whole INTEGER NOT NULL,
       failures INTEGER NOT NULL, error TEXT,
-      not_before INTEGER, retry_after INTEGER, readdressed INTEGER
+      not_before INTEGER, retry_after INTEGER
     );
 
     -- What is shown of a podcast.
     CREATE VIEW shown AS
       SELECT p.*, f.feed_url, f.feed_key, f.last_refresh, f.next_refresh, f.error, f.is_private,
         p.episode_count - p.hidden_count
-          - (SELECT count(*) FROM episode e WHERE e.podcast_id = p.id AND e.hidden = 0 AND e.played = 1) AS unplayed_count
+          - (SELECT count(*) FROM episode e INDEXED BY episode_played
+            WHERE e.podcast_id = p.id AND e.hidden = 0 AND e.played = 1) AS unplayed_count
       FROM podcast p JOIN feed f ON f.podcast_id = p.id;
 
     -- Addresses that feeds have moved away from: what the configuration says of them goes on to apply.
@@ -134,9 +135,10 @@ enum Schema {
       ruled INTEGER NOT NULL DEFAULT 0           -- RuleMark
     );
     CREATE INDEX episode_media_key ON episode (media_key);
-    -- For listings by date, and for the foreign key: an index of some rows only would not serve that.
-    CREATE INDEX episode_by_date ON episode (podcast_id, hidden, published DESC);
-    -- For queries of all episodes: it has all that they look at.
+    -- For listings by date, for the foreign key, and for queries of some podcasts: it has all that they look at.
+    CREATE INDEX episode_by_date
+      ON episode (podcast_id, hidden, published DESC, played, position, duration, season);
+    -- For queries of all episodes.
     CREATE INDEX episode_facts
       ON episode (published DESC, hidden, played, position, duration, season, podcast_id);
     CREATE INDEX episode_heard
@@ -252,11 +254,6 @@ enum Schema {
 
     -- Episodes that a backup keeps: a mount orders it (`KeepOrders`).
     CREATE TABLE keep_order (episode_id INTEGER PRIMARY KEY REFERENCES episode (id) ON DELETE CASCADE);
-
-    -- Places of episodes in the queues of backups: see `ImportedQueue`.
-    CREATE TABLE imported_place (
-      episode_id INTEGER PRIMARY KEY REFERENCES episode (id) ON DELETE CASCADE, place INTEGER NOT NULL
-    );
 
     -- The full-text index: see `SearchText`. Of episodes it keeps in which ones a word is, not where.
     CREATE VIRTUAL TABLE podcast_text USING fts5 (

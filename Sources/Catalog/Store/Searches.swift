@@ -16,12 +16,16 @@ enum ResultState: Int {
 
 /// How searches and their results lie in their rows; within a transaction.
 enum SearchRows {
+  /// - Parameter completes: it adds to the answer that the search has: what was subscribed to since stays away.
   /// - Returns: the search's number.
   static func record(
-    _ name: String, _ answer: MergedAnswer, replacing old: Int64?, now: Int64, in database: Database
+    _ name: String, _ answer: MergedAnswer, replacing old: Int64?, completes: Bool = false, now: Int64,
+    in database: Database
   ) throws -> Int64 {
+    let kept = (completes ? [ResultState.hidden, .subscribed] : [.hidden]).map { "\($0.rawValue)" }
+      .joined(separator: ", ")
     let same = try old.flatMap { old in
-      try database.first("SELECT id FROM search WHERE id = ? AND name = ?", old, name) { $0.int64(0) }
+      try database.number("SELECT id FROM search WHERE id = ? AND name = ?", old, name)
     }
     let search: Int64
     if let same {
@@ -30,8 +34,8 @@ enum SearchRows {
         "UPDATE search SET source = ?, searched = ? WHERE id = ?", answer.source, now, same)
       // What is no longer found keeps its row, and so its name.
       try database.run(
-        "UPDATE result SET state = ? WHERE search_id = ? AND state <> ?", ResultState.gone.rawValue, same,
-        ResultState.hidden.rawValue)
+        "UPDATE result SET state = ? WHERE search_id = ? AND state NOT IN (\(kept))",
+        ResultState.gone.rawValue, same)
     } else if let old {
       // The kernel moves a directory with its number: what the new name leads to is what it has led to.
       search = old
@@ -50,20 +54,20 @@ enum SearchRows {
     for (position, found) in answer.podcasts.enumerated() {
       let mayBePrivate = answer.privateFeeds.contains(found.feedURL)
       let podcast = try PodcastRecord.record(found, mayBePrivate: mayBePrivate, in: database)
-      try recordResult(podcast, found, of: search, at: position, &names, in: database)
+      try recordResult(podcast, found, of: search, at: position, keeping: kept, &names, in: database)
     }
     return search
   }
 
   private static func recordResult(
-    _ podcast: Int64, _ found: FoundPodcast, of search: Int64, at position: Int, _ names: inout UniqueNames,
-    in database: Database
+    _ podcast: Int64, _ found: FoundPodcast, of search: Int64, at position: Int, keeping kept: String,
+    _ names: inout UniqueNames, in database: Database
   ) throws {
     try database.run(
       """
-      UPDATE result SET position = ?, state = CASE state WHEN ? THEN state ELSE ? END
+      UPDATE result SET position = ?, state = CASE WHEN state IN (\(kept)) THEN state ELSE ? END
       WHERE search_id = ? AND podcast_id = ?
-      """, position, ResultState.hidden.rawValue, ResultState.shown.rawValue, search, podcast)
+      """, position, ResultState.shown.rawValue, search, podcast)
     if database.changedRows > 0 { return }
     let known = try database.first("SELECT title FROM podcast WHERE id = ? AND has_title = 1", podcast) {
       $0.string(0)
@@ -79,7 +83,7 @@ enum SearchRows {
 
   /// Before anybody is asked, and again before the results are kept.
   static func checkFree(_ name: String, except old: Int64?, in database: Database) throws {
-    let taken = try database.first("SELECT id FROM search WHERE name = ?", name) { $0.int64(0) }
+    let taken = try database.number("SELECT id FROM search WHERE name = ?", name)
     if let taken, taken != old { throw CatalogError(.EEXIST, "there is a search of that name") }
     if let old, try !database.exists("SELECT 1 FROM search WHERE id = ?", old) {
       throw CatalogError.unknown("search")
@@ -88,32 +92,11 @@ enum SearchRows {
 
   /// - Returns: the result's search.
   static func setState(_ state: ResultState, ofResult id: Int64, in database: Database) throws -> Int64 {
-    let search = try database.first("SELECT search_id FROM result WHERE id = ? AND state = 0", id) {
-      $0.int64(0)
-    }
+    let search = try database.number("SELECT search_id FROM result WHERE id = ? AND state = 0", id)
     guard let search else { throw CatalogError.unknown("result") }
     try database.run("UPDATE result SET state = ? WHERE id = ?", state.rawValue, id)
     try changed(search, in: database)
     return search
-  }
-
-  /// Gives a result a state, whatever it has.
-  static func force(_ state: ResultState, ofResult id: Int64, in database: Database) throws {
-    try database.run("UPDATE result SET state = ? WHERE id = ?", state.rawValue, id)
-  }
-
-  static func results(
-    _ state: ResultState, ofSearch search: Int64, in database: Database
-  ) throws -> [Int64] {
-    try database.all("SELECT id FROM result WHERE search_id = ? AND state = ?", search, state.rawValue) {
-      $0.int64(0)
-    }
-  }
-
-  static func result(_ id: Int64, in database: Database) throws -> (podcast: Int64, name: String)? {
-    try database.first("SELECT podcast_id, name FROM result WHERE id = ? AND state = 0", id) {
-      (podcast: $0.int64(0), name: $0.string(1))
-    }
   }
 
   static func changed(_ search: Int64, in database: Database) throws {

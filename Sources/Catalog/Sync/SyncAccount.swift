@@ -80,9 +80,4 @@ extension Catalog {
       try account.save(in: database)
     }
   }
-
-  /// How many states of listening the server has not been told of yet.
-  package func pendingSync() throws(CatalogError) -> Int {
-    try store.read { try SyncRows($0).pending().count }
-  }
 }

@@ -14,10 +14,7 @@ package struct FollowedFeed: Hashable, Sendable {
   package var isPublic: Bool
 
   package init(podcast: Int64, subscription: Int64, url: WebAddress, keys: [String], isPublic: Bool) {
-    self.podcast = podcast
-    self.subscription = subscription
-    self.url = url
-    self.keys = keys
+    (self.podcast, self.subscription, self.url, self.keys) = (podcast, subscription, url, keys)
     self.isPublic = isPublic
   }
 }
@@ -73,10 +70,7 @@ package struct ListenedEpisode: Hashable, Sendable {
   package var exchanged: ExchangedState?
 
   package init(id: Int64, podcast: Int64, address: WebAddress, listening: ListeningState) {
-    self.id = id
-    self.podcast = podcast
-    self.address = address
-    self.listening = listening
+    (self.id, self.podcast, self.address, self.listening) = (id, podcast, address, listening)
   }
 }
 
@@ -194,13 +188,13 @@ extension SyncRows {
 
   /// Episodes of followed podcasts whose state the server has been told, or has told.
   package func exchanged() throws -> [Int64] {
-    try database.all(
+    try database.numbers(
       """
       SELECT x.episode_id FROM sync_episode x JOIN episode e ON e.id = x.episode_id
         JOIN podcast p ON p.id = e.podcast_id
       WHERE p.is_followed = 1 AND (x.position <> 0 OR x.played <> 0)
       """
-    ) { $0.int64(0) }
+    )
   }
 
   /// Gives an episode the state that another device has told.

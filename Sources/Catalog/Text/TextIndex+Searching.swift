@@ -12,19 +12,16 @@ extension TextIndex {
   private static let mostCounted = 100
   /// Words of the index that a long beginning stands for.
   private static let mostWords = 20
+  /// The same where no podcast is looked for.
+  private static let mostForms = 200
 
   /// Podcasts whose own texts match, those with the words in their titles first, then those of whose episodes most match.
   /// Empty where the index can't be read.
   func answer(_ query: SearchQuery, limit: Int) -> SearchAnswer {
     fillBriefly()
     let found = try? store.read { database in
-      var ids = try Self.localMatches(query, limit: limit, in: database)
-      if ids.isEmpty, let other = SearchText.respelled(query.terms) {
-        var query = query
-        query.terms = other
-        ids = try Self.localMatches(query, limit: limit, in: database)
-      }
-      return try ids.compactMap { try PodcastRecord.load($0, in: database).map(FoundPodcast.init) }
+      try Self.localMatches(query, limit: limit, in: database)
+        .compactMap { try PodcastRecord.load($0, in: database).map { FoundPodcast(podcast: $0.podcast) } }
     }
     return SearchAnswer(source: "local", found: found ?? [])
   }
@@ -52,13 +49,28 @@ extension TextIndex {
   }
 
   /// The words of the index of episodes that begin with one that is too long for its table of beginnings.
-  private static func wordsOfIndex(beginningWith word: String, in database: Database) throws -> [String] {
+  private static func wordsOfIndex(
+    beginningWith word: String, most: Int = mostWords, in database: Database
+  ) throws -> [String] {
     guard word.count > SearchText.indexedBeginnings else { return [word] }
     let first = word.withoutAnyMarks.lowercased()
     return try database.all(
       "SELECT term FROM episode_word WHERE term >= ? AND term < ? ORDER BY term LIMIT ?", first,
-      first + "\u{10FFFF}", mostWords
+      first + "\u{10FFFF}", most
     ) { $0.string(0) }
+  }
+
+  /// A query for the episodes that have all words of `terms`, each perhaps the beginning of one; nil where there is no word.
+  ///
+  /// FTS5 reads all that begins with a long word before it gives the first: the index's own words stand for it, where they
+  /// are not too many.
+  static func everyWord(_ terms: String, in database: Database) throws -> String? {
+    let words = SearchText.episodeWords(terms)
+    let all = try words.map { word in
+      let forms = try wordsOfIndex(beginningWith: word, most: mostForms + 1, in: database)
+      return (1...mostForms).contains(forms.count) ? SearchText.episodeQuery([forms]) : "\"\(word)\" *"
+    }
+    return all.isEmpty ? nil : all.joined(separator: " AND ")
   }
 
   /// Podcasts that match, the best first.
@@ -77,13 +89,13 @@ extension TextIndex {
     /// Those whose own texts match, in the order in which they came into the catalogue.
     mutating func add(_ words: String, in database: Database) throws {
       if ids.count >= limit { return }
-      let found = try database.all(
+      let found = try database.numbers(
         """
         SELECT p.id FROM podcast_text t JOIN podcast p ON p.id = t.rowid
         WHERE podcast_text MATCH ? AND p.is_forgotten = 0 AND coalesce(p.language, '') LIKE ?
         ORDER BY t.rowid LIMIT ?
         """, words, language, limit
-      ) { $0.int64(0) }
+      )
       for id in found where ids.count < limit && seen.insert(id).inserted { ids.append(id) }
     }
 
@@ -93,11 +105,11 @@ extension TextIndex {
       var next: Int64 = 0
       while counts.count < (limit - ids.count) * candidates {
         // From podcast to podcast: the index finds a number without those before it.
-        let episode = try database.first(
+        let episode = try database.number(
           "SELECT rowid FROM episode_text WHERE episode_text MATCH ? AND rowid >= ? ORDER BY rowid LIMIT 1",
           words,
           EpisodeID.first(ofPodcast: next)
-        ) { $0.int64(0) }
+        )
         guard let id = episode.map(EpisodeID.podcast) else { break }
         next = id + 1
         if !seen.contains(id), try isShown(id, in: database) {
@@ -124,19 +136,5 @@ extension TextIndex {
         """, words, EpisodeID.first(ofPodcast: id), EpisodeID.last(ofPodcast: id), mostCounted
       ) { $0.int(0) } ?? 0
     }
-  }
-}
-
-extension FoundPodcast {
-  fileprivate init(_ podcast: PodcastRecord) {
-    self.init(feedURL: podcast.feedURL, title: podcast.title)
-    author = podcast.author
-    link = podcast.link
-    imageURL = podcast.imageURL
-    language = podcast.language
-    description = podcast.description
-    categories = podcast.categories
-    explicit = podcast.explicit
-    isListed = podcast.isListed
   }
 }

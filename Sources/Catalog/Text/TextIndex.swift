@@ -130,9 +130,9 @@ final class TextIndex: Sendable {
 
   private func next() throws(CatalogError) -> Int64? {
     try store.read { database in
-      try database.first(
+      try database.number(
         "SELECT id FROM podcast INDEXED BY podcast_unindexed WHERE indexed_upto < next_episode - 1 LIMIT 1"
-      ) { $0.int64(0) }
+      )
     }
   }
 

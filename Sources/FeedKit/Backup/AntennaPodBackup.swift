@@ -74,7 +74,7 @@ struct AntennaPodBackup {
     }
   }
 
-  private func episodes(of feeds: [Int64: WebAddress]) throws -> [ImportedEpisode] {
+  private func episodes(of feeds: [Int64: WebAddress]) throws -> [EpisodeReport] {
     let kept = Set(try tables.rows("Favorites", ["feeditem"]) { $0.int64(0) })
     var places: [Int64: Int] = [:]
     for (_, item) in try tables.rows("Queue", ["id", "feeditem"], { ($0.int64(0), $0.int64(1)) })
@@ -90,7 +90,7 @@ struct AntennaPodBackup {
     }
     return items.compactMap { item in
       guard let feed = feeds[item.feed], let media = media[item.id], let url = media.url else { return nil }
-      var episode = ImportedEpisode(podcast: feed, address: WebAddress(url), guid: item.guid)
+      var episode = EpisodeReport(podcast: feed, address: WebAddress(url), guid: item.guid)
       if item.read == 1 {
         episode.state = .played
       } else if media.position > 0 {

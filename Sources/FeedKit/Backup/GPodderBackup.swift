@@ -42,9 +42,9 @@ struct GPodderBackup {
     "last_playback",
   ]
 
-  private static func episode(_ row: borrowing Row, _ feeds: [Int64: WebAddress]) -> ImportedEpisode? {
+  private static func episode(_ row: borrowing Row, _ feeds: [Int64: WebAddress]) -> EpisodeReport? {
     guard let feed = feeds[row.int64(0)], let url = row.stringIfPresent(1) else { return nil }
-    var episode = ImportedEpisode(podcast: feed, address: WebAddress(url), guid: row.stringIfPresent(2))
+    var episode = EpisodeReport(podcast: feed, address: WebAddress(url), guid: row.stringIfPresent(2))
     // In seconds.
     let (length, position) = (row.int64(5), row.int64(6))
     // As gPodder itself counts an episode as finished.

@@ -1,71 +1,38 @@
 package import PodcastModel
 
 /// All that a new machine needs, as `podcastfs export --state` writes it: JSON (Documentation/Backup.md).
-package struct StateFile: Sendable {
-  /// An episode's state as the catalogue has it.
-  package struct Episode: Hashable, Sendable {
-    package var podcast: WebAddress
-    package var address: WebAddress
-    package var guid: String?
-    package var listening: ListeningState
-    package var isHidden: Bool
-    package var isKept: Bool
-    /// Its place in the queue, from 1; 0 where it is not in it.
-    package var queuePlace: Int
-
-    package init(
-      podcast: WebAddress, address: WebAddress, guid: String?, listening: ListeningState, isHidden: Bool,
-      isKept: Bool,
-      queuePlace: Int
-    ) {
-      (self.podcast, self.address, self.guid, self.listening) = (podcast, address, guid, listening)
-      (self.isHidden, self.isKept, self.queuePlace) = (isHidden, isKept, queuePlace)
-    }
-  }
-
-  package var feeds: [OPMLDocument.Feed]
-  package var searches: [String]
-  package var hiddenResults: [HiddenResult]
-  package var episodes: [Episode]
-
+package enum StateFile {
   /// To be raised where an older program could not read it.
   private static let version: Int64 = 1
   private static let mark = "podcastfs_state"
 
-  package init(
-    feeds: [OPMLDocument.Feed], searches: [String], hiddenResults: [HiddenResult], episodes: [Episode]
-  ) {
-    (self.feeds, self.searches, self.hiddenResults, self.episodes) = (
-      feeds, searches, hiddenResults, episodes
-    )
-  }
-
-  package var json: JSONValue {
+  package static func json(_ state: OPMLDocument) -> JSONValue {
     .object([
       (Self.mark, .integer(Self.version)),
       (
         "subscriptions",
         .array(
-          feeds.map { feed in
+          state.feeds.map { feed in
             .object([
               ("feed_url", .string(feed.url.forRequest)), ("title", .optional(feed.title)),
               ("name", .optional(feed.name)),
               ("rules", .object(feed.rules.map { ($0.key, .string($0.value)) })),
             ])
           })
-      ), ("searches", .strings(searches)),
+      ), ("searches", .strings(state.searches)),
       (
         "hidden_results",
         .array(
-          hiddenResults.map {
+          state.hiddenResults.map {
             .object([("search", .string($0.search)), ("feed_url", .string($0.feed.forRequest))])
           })
-      ), ("episodes", .array(episodes.map(Self.json))),
+      ), ("episodes", .array(state.episodes.map(Self.json))),
     ])
   }
 
-  private static func json(_ episode: Episode) -> JSONValue {
-    let listening = episode.listening
+  private static func json(_ episode: EpisodeReport) -> JSONValue {
+    let listening =
+      episode.listening(duration: nil, margin: 0, time: episode.time) ?? ListeningState()
     func date(_ time: Int64?) -> JSONValue { .optional(time.map { CivilTime.iso8601($0) }) }
     return .object([
       ("feed_url", .string(episode.podcast.forRequest)), ("url", .string(episode.address.forRequest)),
@@ -114,9 +81,9 @@ package struct StateFile: Sendable {
     return document
   }
 
-  private static func episode(_ value: JSONValue) -> ImportedEpisode? {
+  private static func episode(_ value: JSONValue) -> EpisodeReport? {
     guard let podcast = value["feed_url"]?.text, let address = value["url"]?.text else { return nil }
-    var episode = ImportedEpisode(
+    var episode = EpisodeReport(
       podcast: WebAddress(podcast), address: WebAddress(address), guid: value["guid"]?.text)
     let changed = value["changed"]?.text.flatMap { DateText.seconds($0) }
     let isPlayed = value["played"]?.flag == true

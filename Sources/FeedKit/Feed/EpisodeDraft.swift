@@ -116,14 +116,12 @@ struct EpisodeDraft {
   }
 
   /// `psc:chapter`.
-  /// - Returns: the bytes of its title.
-  mutating func addChapter(_ element: XMLElement, _ absolute: (Bytes) -> WebAddress?) -> Int {
+  mutating func addChapter(_ element: XMLElement, _ absolute: (Bytes) -> WebAddress?) {
     guard chapters.count < ChapterList.limit,
       let start = element.attribute("start").flatMap(PositionText.milliseconds)
-    else { return 0 }
+    else { return }
     let title = element.attributeBytes("title").map(FeedText.title)
     chapters.append(.init(start: start, title: title, link: element.attributeBytes("href").flatMap(absolute)))
-    return title?.utf8.count ?? 0
   }
 
   mutating func addTranscript(_ element: XMLElement, _ absolute: (Bytes) -> WebAddress?) {

@@ -65,7 +65,7 @@ extension FeedBuilder {
     case .atomSubtitle: state.about.offer(FeedText.string(text), rank: 2)
     case .itunesSubtitle: state.about.offer(FeedText.string(text), rank: 1)
     case .itunesAuthor: state.author.offer(FeedText.title(text), rank: 4)
-    case .creator: state.author.offer(FeedText.title(text), rank: 3)
+    case .dcCreator: state.author.offer(FeedText.title(text), rank: 3)
     case .managingEditor: state.author.offer(FeedText.title(text), rank: 2)
     case .link: state.link.offer(absolute(text), rank: 2)
     case .atomLogo: state.image.offer(absolute(text), rank: 3)

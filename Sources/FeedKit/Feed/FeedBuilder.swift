@@ -31,9 +31,6 @@ final class FeedBuilder: XMLReceiver {
     fileprivate var ignoredDepth = 0
     /// Items of the document; those without an enclosure that name a web page.
     fileprivate var (itemCount, pageCount) = (0, 0)
-    /// Bytes of the texts and addresses that there have been.
-    fileprivate var output = 0
-    fileprivate var isExhausted = false
     /// Addresses that relative ones start from: the document's own, then each `xml:base`.
     fileprivate var bases: [(depth: Int, address: WebAddress)] = []
   }
@@ -127,7 +124,6 @@ final class FeedBuilder: XMLReceiver {
       if keepsMarkup { collect(CollectionOfOne(0x20)) }
     } else if let kind = captured {
       captured = nil
-      spend(buffer.count)
       buffer.withUnsafeBufferPointer { bytes in
         let text = FeedText.trimmed(bytes)
         if !text.isEmpty { store(kind, text, state.contexts.last ?? .document) }
@@ -139,7 +135,6 @@ final class FeedBuilder: XMLReceiver {
   }
 
   private func start(_ element: XMLElement) {
-    if state.isExhausted { return ignore() }
     let context = state.contexts.last ?? .document
     if context == .document { state.table.noteRoot(element) }
     let kind = state.table.find(element)
@@ -154,9 +149,9 @@ final class FeedBuilder: XMLReceiver {
     case (.item, .podcastAlternateEnclosure):
       enter(.alternateEnclosure, element)
       draft.describeFile(element)
-    case (.item, .simpleChapters): enter(.simpleChapters, element)
-    case (.simpleChapters, .simpleChapter):
-      spend(draft.addChapter(element, absolute))
+    case (.item, .pscChapters): enter(.simpleChapters, element)
+    case (.simpleChapters, .pscChapter):
+      draft.addChapter(element, absolute)
       ignore()
     case (.channel, _): channelElement(kind, element)
     case (.item, _), (.mediaGroup, _), (.mediaContent, _): itemElement(kind, element, context)
@@ -224,20 +219,10 @@ final class FeedBuilder: XMLReceiver {
     }
   }
 
-  /// Counts what a document becomes: one that becomes many times what it is ends here.
-  private func spend(_ bytes: Int) {
-    state.output += bytes
-    guard state.output > limits.output(ofDocument: documentBytes), !state.isExhausted else { return }
-    state.isExhausted = true
-    state.warnings.add("its texts are many times as long as the feed itself: the rest is left out")
-  }
-
   /// An address made absolute: from the nearest `xml:base`, the channel's page or the document's address.
   func absolute(_ address: UnsafeBufferPointer<UInt8>) -> WebAddress? {
     let base = state.bases.last?.address ?? state.link.value ?? documentURL
-    guard let found = FeedAddress.absolute(address, base: base?.forRequest) else { return nil }
-    spend(found.utf8.count)
-    return WebAddress(found)
+    return FeedAddress.absolute(address, base: base?.forRequest).map { WebAddress($0) }
   }
 
   /// Show notes that stand in the document as XHTML or unescaped HTML are kept as text, paragraphs and links.

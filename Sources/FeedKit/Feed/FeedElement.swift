@@ -1,5 +1,6 @@
-/// The elements of feeds that mean something to us, whatever their prefixes are called in a document.
-enum FeedElement: UInt8 {
+/// The elements of feeds that mean something to us, whatever their prefixes are called in a document. Each is called after
+/// its vocabulary and its name (`itunesTitle`); those of RSS have their name alone.
+enum FeedElement: UInt8, CaseIterable {
   case other
   // RSS 0.9x, 1.0 and 2.0
   case rss, rdf, channel, item, image, title, link, description, language, managingEditor, url
@@ -15,11 +16,11 @@ enum FeedElement: UInt8 {
   case podcastGuid, podcastTranscript, podcastChapters, podcastAlternateEnclosure, podcastSource
   case podcastSeason, podcastEpisode, podcastPerson
   // Podlove Simple Chapters
-  case simpleChapters, simpleChapter
+  case pscChapters, pscChapter
   // Media RSS
   case mediaContent, mediaGroup, mediaThumbnail, mediaTitle, mediaDescription
   // content and Dublin Core
-  case contentEncoded, creator, dcDate, dcModified, dcTitle, dcLanguage
+  case contentEncoded, dcCreator, dcDate, dcModified, dcTitle, dcLanguage
 
   /// Whether its text is show notes or a description.
   var isLong: Bool {
@@ -94,49 +95,34 @@ struct FeedNamespace {
     "purl.org/dc/terms": dublinCore,
   ]
 
-  static let rss = FeedNamespace(names: [
-    "rss": .rss, "rdf": .rdf, "channel": .channel, "item": .item, "image": .image, "title": .title,
-    "link": .link, "description": .description, "language": .language,
-    "managingeditor": .managingEditor, "url": .url, "ttl": .ttl, "category": .category, "pubdate": .pubDate,
-    "guid": .guid, "id": .atomID, "enclosure": .enclosure, "date": .date,
-  ])
-
-  static let atom = FeedNamespace(names: [
-    "feed": .atomFeed, "entry": .atomEntry, "title": .atomTitle, "link": .atomLink, "id": .atomID,
-    "published": .atomPublished, "issued": .atomPublished, "updated": .atomUpdated, "modified": .atomUpdated,
-    "created": .atomUpdated, "content": .atomContent, "summary": .atomSummary, "subtitle": .atomSubtitle,
-    "tagline": .atomSubtitle, "logo": .atomLogo, "icon": .atomIcon, "author": .atomAuthor, "name": .atomName,
-    "category": .atomCategory,
-  ])
-
-  private static let itunes = FeedNamespace(names: [
-    "title": .itunesTitle, "author": .itunesAuthor, "image": .itunesImage, "summary": .itunesSummary,
-    "description": .itunesSummary, "subtitle": .itunesSubtitle, "category": .itunesCategory,
-    "explicit": .itunesExplicit, "owner": .itunesOwner, "name": .itunesName, "duration": .itunesDuration,
-    "season": .itunesSeason, "episode": .itunesEpisode, "episodetype": .itunesEpisodeType,
-    "type": .itunesType, "new-feed-url": .itunesNewFeedURL, "complete": .itunesComplete,
-  ])
-
-  private static let podcast = FeedNamespace(names: [
-    "guid": .podcastGuid, "transcript": .podcastTranscript, "chapters": .podcastChapters,
-    "alternateenclosure": .podcastAlternateEnclosure, "source": .podcastSource, "season": .podcastSeason,
-    "episode": .podcastEpisode, "person": .podcastPerson,
-  ])
-
-  private static let simpleChapters = FeedNamespace(names: [
-    "chapters": .simpleChapters, "chapter": .simpleChapter,
-  ])
-
-  private static let media = FeedNamespace(names: [
-    "content": .mediaContent, "group": .mediaGroup, "thumbnail": .mediaThumbnail, "title": .mediaTitle,
-    "description": .mediaDescription,
-  ])
-
-  private static let dublinCore = FeedNamespace(names: [
-    "creator": .creator, "date": .dcDate, "created": .dcDate, "issued": .dcDate, "available": .dcDate,
-    "modified": .dcModified, "title": .dcTitle, "language": .dcLanguage,
-  ])
-
+  static let rss = FeedNamespace(names: names("", ["id": .atomID]))
+  static let atom = FeedNamespace(
+    names: names(
+      "atom",
+      [
+        "issued": .atomPublished, "modified": .atomUpdated, "created": .atomUpdated, "tagline": .atomSubtitle,
+      ]))
+  private static let itunes = FeedNamespace(
+    names: names("itunes", ["description": .itunesSummary, "new-feed-url": .itunesNewFeedURL]))
+  private static let podcast = FeedNamespace(names: names("podcast"))
+  private static let simpleChapters = FeedNamespace(names: names("psc"))
+  private static let media = FeedNamespace(names: names("media"))
+  private static let dublinCore = FeedNamespace(
+    names: names("dc", ["created": .dcDate, "issued": .dcDate, "available": .dcDate]))
+  private static let content = FeedNamespace(names: names("content"))
   private static let rdf = FeedNamespace(names: ["rdf": .rdf])
-  private static let content = FeedNamespace(names: ["encoded": .contentEncoded])
+
+  private static let vocabularies = ["atom", "itunes", "podcast", "psc", "media", "dc", "content"]
+
+  private static func names(_ own: String, _ others: [String: FeedElement] = [:]) -> [String: FeedElement] {
+    FeedElement.allCases.reduce(into: others) { names, element in
+      let name = "\(element)"
+      let vocabulary = vocabularies.first {
+        name.hasPrefix($0) && name.dropFirst($0.count).first?.isUppercase == true
+      }
+      if vocabulary ?? "" == own, element != .other {
+        names[name.dropFirst(own.count).lowercased()] = element
+      }
+    }
+  }
 }

@@ -18,7 +18,7 @@ extension OPMLDocument {
   /// Each entry that is lost is named, up to so many.
   fileprivate static let mostWarnings = 10_000
 
-  /// Reads OPML 1.0 or 2.0, outlines without a document around them, one address a line, or a link file, in this
+  /// Reads OPML 1.0 or 2.0, one address a line, or a link file, in this
   /// process. An entry that has no usable address becomes a warning.
   /// - Throws: `FeedError.notAList` for any other document.
   package static func parse(bytes: [UInt8]) throws(FeedError) -> OPMLDocument {
@@ -31,10 +31,7 @@ extension OPMLDocument {
     if let link = LinkFile.address(inBinary: document.bytes) { return OPMLDocument(link: link) }
     let builder = OPMLBuilder()
     let repairs = try document.read(by: builder, byteLimit: byteLimit)
-    // Some programs write outlines without `opml` and `body` around them.
-    if ["opml", "outline", "body"].contains(builder.state.rootName) {
-      return OPMLDocument(builder.state, repairs)
-    }
+    if builder.state.rootName == "opml" { return OPMLDocument(builder.state, repairs) }
     if let link = builder.state.link { return OPMLDocument(link: link) }
     if document.bytes.count <= LinkFile.byteLimit,
       let link = document.withText({ LinkFile.address(inText: FeedText.string($0)) })
@@ -77,7 +74,7 @@ private final class OPMLBuilder: XMLReceiver {
     var isLinkNext = false
     /// Overcast lists below a feed its episodes.
     var feed: WebAddress?
-    var episodes: [ImportedEpisode] = []
+    var episodes: [EpisodeReport] = []
     var reading: Reading?
     var text: [UInt8] = []
   }
@@ -164,7 +161,7 @@ extension OPMLBuilder.State {
     guard let feed, episodes.count < OPMLDocument.episodeLimit,
       let address = element.attribute("enclosureurl") ?? element.attribute("url")
     else { return }
-    var episode = ImportedEpisode(podcast: feed, address: WebAddress(address))
+    var episode = EpisodeReport(podcast: feed, address: WebAddress(address))
     if element.attribute("played") == "1" {
       episode.state = .played
     } else if let progress = element.attribute("progress").flatMap({ Int64($0) }), (1..<1_000_000) ~= progress

@@ -11,7 +11,7 @@ package struct OPMLDocument: Hashable, Sendable {
   /// How many of these are entries that could not be used.
   package var refusals = 0
   /// What a backup says of episodes.
-  package var episodes: [ImportedEpisode] = []
+  package var episodes: [EpisodeReport] = []
   package var searches: [String] = []
   package var hiddenResults: [HiddenResult] = []
   /// It is a backup of podcastfs or of another program: strangers do not hand those on, as they do lists.
@@ -35,10 +35,7 @@ package struct OPMLDocument: Hashable, Sendable {
     package var rules: [ImportedRule] = []
 
     package init(url: WebAddress, title: String? = nil, name: String? = nil, htmlURL: WebAddress? = nil) {
-      self.url = url
-      self.title = title
-      self.name = name
-      self.htmlURL = htmlURL
+      (self.url, self.title, self.name, self.htmlURL) = (url, title, name, htmlURL)
     }
   }
 

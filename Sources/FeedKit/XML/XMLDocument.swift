@@ -37,7 +37,6 @@ final class XMLDocument {
       strict.finish()
       if !strict.hasFailed { return nil }
       receiver.restart()
-      receiver.documentBytes = text.count
       let parser = try XMLPushParser(receiver: receiver, mode: .recovering)
       var repairer = XMLRepairer(text) { parser.parse($0) }
       repairer.run()

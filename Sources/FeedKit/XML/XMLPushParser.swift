@@ -5,8 +5,6 @@ internal import CLibXML2
 class XMLReceiver {
   /// Whether text is of use now: there is no call for it else.
   @exclusivity(unchecked) final var wantsText = true
-  /// Bytes of the document that have come.
-  @exclusivity(unchecked) final var documentBytes = 0
 
   /// Forget all that came: the document is read again from its start, repaired.
   func restart() {}
@@ -59,7 +57,6 @@ final class XMLPushParser {
     var start = 0
     while start < bytes.count, isRunning {
       let piece = UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + 16_384, bytes.count)])
-      if mode == .strict { receiver.documentBytes += piece.count }
       xmlParseChunk(context, piece.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(piece.count), 0)
       start += piece.count
     }

@@ -10,7 +10,7 @@ struct XMLRepairer {
   private static let pieceSize = 65_536
   /// Byte-order marks, and the end of a document type's own declarations.
   private static let harmless = Array("\u{FEFF}]>".utf8)
-  private static let roots: Set<String> = ["rss", "feed", "rdf:rdf", "channel", "opml", "outline", "html"]
+  private static let roots: Set<String> = ["rss", "feed", "rdf:rdf", "channel", "opml", "html"]
 
   private(set) var repairs = XMLRepairs()
   private var reader: HTMLReader
@@ -19,7 +19,6 @@ struct XMLRepairer {
   /// Deeper elements are left out; libxml2 itself refuses 256.
   private static let depthLimit = 200
   private var output: [UInt8] = []
-  private var isWrapped = false
   private let emit: (UnsafeRawBufferPointer) -> Void
 
   /// - Parameters:
@@ -58,7 +57,6 @@ struct XMLRepairer {
       if case .start(let tag) = piece {
         let isRoot = Self.roots.contains(tag.name)
         if isRoot || first == nil { first = (previous, hasJunk) }
-        if isRoot, tag.name == "outline" { wrap() }
         if isRoot { break }
       }
       if case .comment = piece {
@@ -73,15 +71,7 @@ struct XMLRepairer {
     if first.isBehindJunk { repairs.note("text before the document") }
   }
 
-  /// Bare outlines are one document where another element holds them.
-  private mutating func wrap() {
-    isWrapped = true
-    output += "<body>".utf8
-    openElements.append(Array("body".utf8))
-  }
-
   private mutating func noteEnding() {
-    if isWrapped, openElements.count == 1 { return }
     for _ in openElements { repairs.note("an element that was not closed") }
     repairs.isWithinItem = openElements.contains {
       $0.elementsEqual("item".utf8) || $0.elementsEqual("entry".utf8)

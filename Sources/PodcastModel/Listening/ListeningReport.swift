@@ -42,6 +42,27 @@ package struct ListeningReport: Hashable, Sendable {
 }
 
 extension ListeningReport.State {
+  /// As rows and pipes have it.
+  package var numbers: (kind: Int64, position: Int64, length: Int64?) {
+    switch self {
+    case .unplayed: (1, 0, nil)
+    case .played: (2, 0, nil)
+    case .position(let position, let length): (3, position, length)
+    case .exactly(let position, let isPlayed): (isPlayed ? 5 : 4, position, nil)
+    }
+  }
+
+  /// - Returns: nil where the kind is none.
+  package init?(kind: Int64, position: Int64, length: Int64?) {
+    switch kind {
+    case 1: self = .unplayed
+    case 2: self = .played
+    case 3: self = .position(position, of: length)
+    case 4, 5: self = .exactly(position: position, isPlayed: kind == 5)
+    default: return nil
+    }
+  }
+
   /// Orders states of the same second.
   fileprivate var rank: Int64 {
     switch self {

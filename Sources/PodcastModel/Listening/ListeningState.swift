@@ -12,9 +12,7 @@ package struct ListeningState: Hashable, Sendable {
 
   /// Reads back what was stored.
   package init(position: Int64, isPlayed: Bool, lastPlayed: Int64?, changed: Int64?) {
-    self.position = position
-    self.isPlayed = isPlayed
-    self.lastPlayed = lastPlayed
+    (self.position, self.isPlayed, self.lastPlayed) = (position, isPlayed, lastPlayed)
     self.changed = changed
   }
 

@@ -32,10 +32,7 @@ package struct EpisodeFacts: Hashable, Sendable {
   }
 
   package init(id: Int64, title: String, show: String, published: Int64) {
-    self.id = id
-    self.title = title
-    self.show = show
-    self.published = published
+    (self.id, self.title, self.show, self.published) = (id, title, show, published)
   }
 
   package func has(_ state: EpisodeQuery.State) -> Bool {

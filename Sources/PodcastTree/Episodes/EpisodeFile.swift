@@ -1,7 +1,6 @@
 internal import PosixKit
 internal import TransferProtocol
 
-/// An open episode.
 final class EpisodeFile: OpenFile {
   private let episode: any OpenEpisode
   let isDirect: Bool
@@ -14,7 +13,6 @@ final class EpisodeFile: OpenFile {
   /// See `init`.
   private let looks: Bool
   private struct Progress {
-    /// How far it has been read.
     var furthest: Int64 = 0
     /// How much, in bytes.
     var count: Int64 = 0

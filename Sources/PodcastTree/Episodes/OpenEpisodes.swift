@@ -1,4 +1,3 @@
-/// Open episodes, by node.
 struct OpenEpisodes: Sendable {
   /// What is read through a node. The kernel keeps one size for each node.
   struct Representation: Hashable, Sendable {

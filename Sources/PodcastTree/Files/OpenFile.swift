@@ -1,6 +1,9 @@
 internal import Glibc
 package import PosixKit
 
+/// A file that was made by being opened.
+package typealias CreatedFile = (attributes: NodeAttributes, file: any OpenFile)
+
 package protocol OpenFile: AnyObject, Sendable {
   /// Whether reads must come here as they are: the size is not known, or nothing may be cached.
   var isDirect: Bool { get }

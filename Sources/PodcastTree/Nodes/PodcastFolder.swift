@@ -84,7 +84,7 @@ struct PodcastFolder: FolderNode {
     }
   }
 
-  func create(_ name: String) -> Answer<(attributes: NodeAttributes, file: any OpenFile)> {
+  func create(_ name: String) -> Answer<CreatedFile> {
     Answer.on(tree.loader) {
       try load()
       guard let podcast else { throw Errno.ENOENT }
@@ -104,7 +104,8 @@ struct PodcastFolder: FolderNode {
   /// Hides the episode: in a search only there; among the subscriptions until it is restored, and drops its download.
   func remove(_ name: String, _ target: Target) -> Answer<Void> {
     switch target {
-    case .episode(let episode) where id.kind == .subscription: tree.hideAndDrop(episode)
+    case .episode(let episode) where id.kind == .subscription:
+      tree.markAndDrop(episode) { try tree.catalog.setHidden($0, episode: episode.id) }
     case .episode(let episode):
       tree.commit { try tree.catalog.hideInSearch(result: id.row, episode: episode.id) }
     case .sidecar(let sidecar): tree.removeCopy(of: sidecar)
@@ -151,20 +152,11 @@ extension PodcastTree {
     return found.map { .value(.sidecar($0)) } ?? .failure(.ENOENT)
   }
 
-  /// Hides an episode of the subscriptions, then stops or drops its download. Where the download stays, the episode is
-  /// shown again. On a full disk the drop comes first: it makes the room that the catalogue needs.
-  func hideAndDrop(_ episode: ListedEpisode) -> Answer<Void> {
-    drop(episode) { isSet in try self.catalog.setHidden(isSet, episode: episode.id) }
-  }
-
-  /// Marks an episode as played, and drops its download.
-  func markPlayedAndDrop(_ episode: ListedEpisode) -> Answer<Void> {
-    drop(episode) { isSet in try self.catalog.setPlayed(isSet, episode: episode.id) }
-  }
-
-  private func drop(_ episode: ListedEpisode, _ set: @escaping @Sendable (Bool) throws -> Void) -> Answer<
-    Void
-  > {
+  /// Hides an episode or marks it as played, then stops or drops its download. Where the download stays, the mark is taken
+  /// back. On a full disk the drop comes first: it makes the room that the catalogue needs.
+  func markAndDrop(
+    _ episode: ListedEpisode, _ set: @escaping @Sendable (Bool) throws -> Void
+  ) -> Answer<Void> {
     let mark: @Sendable (Bool) -> Answer<Void> = { isSet in self.commit { try set(isSet) } }
     return mark(true).recover { errno in
       errno == .ENOSPC ? self.dropDownload(of: episode).then { mark(true) } : .failure(errno)

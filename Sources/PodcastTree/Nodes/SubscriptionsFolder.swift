@@ -17,7 +17,7 @@ struct SubscriptionsFolder: FolderNode {
     }
   }
 
-  func create(_ name: String) -> Answer<(attributes: NodeAttributes, file: any OpenFile)> {
+  func create(_ name: String) -> Answer<CreatedFile> {
     if let errno = tree.refusal(ofName: name) { return .failure(errno) }
     return isFree(name).then { tree.createUpload(name) }
   }
@@ -26,7 +26,6 @@ struct SubscriptionsFolder: FolderNode {
     target.identity.kind == .upload ? tree.removeUpload(target.identity) : .failure(.EPERM)
   }
 
-  /// Unsubscribes.
   func removeDirectory(_ name: String, _ target: Target) -> Answer<Void> {
     let row = target.identity.row
     return tree.commit { try tree.catalog.unsubscribe(row) }

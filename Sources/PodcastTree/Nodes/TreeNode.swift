@@ -33,7 +33,6 @@ extension TreeNode {
   var hasVerbs: Bool { true }
 }
 
-/// A directory.
 protocol FolderNode: TreeNode {
   /// Reads the rows that its listing and its time need. On the loader's thread.
   func load() throws
@@ -41,7 +40,7 @@ protocol FolderNode: TreeNode {
   func lookup(_ name: String, for caller: Caller) -> Answer<Target>
 
   func makeDirectory(_ name: String) -> Answer<NodeAttributes>
-  func create(_ name: String) -> Answer<(attributes: NodeAttributes, file: any OpenFile)>
+  func create(_ name: String) -> Answer<CreatedFile>
   /// unlink(2) of one of its names.
   func remove(_ name: String, _ target: Target) -> Answer<Void>
   /// rmdir(2) of one of its names.
@@ -81,7 +80,7 @@ extension FolderNode {
   }
 
   func makeDirectory(_ name: String) -> Answer<NodeAttributes> { .failure(.EROFS) }
-  func create(_ name: String) -> Answer<(attributes: NodeAttributes, file: any OpenFile)> { .failure(.EROFS) }
+  func create(_ name: String) -> Answer<CreatedFile> { .failure(.EROFS) }
   func remove(_ name: String, _ target: Target) -> Answer<Void> { .failure(.EPERM) }
   func removeDirectory(_ name: String, _ target: Target) -> Answer<Void> { .failure(.EPERM) }
   func take(_ episode: ListedEpisode, for caller: Caller) -> Answer<Void> { .failure(.EROFS) }

@@ -25,7 +25,7 @@ struct UploadNode: TreeNode {
 
 extension PodcastTree {
   /// A list under a name of its own: in the directory until it goes.
-  func createUpload(_ name: String) -> Answer<(attributes: NodeAttributes, file: any OpenFile)> {
+  func createUpload(_ name: String) -> Answer<CreatedFile> {
     .on(loader) {
       let upload = self.state.withLock { state in
         let id = NodeID(.upload, state.nextUpload)

@@ -37,13 +37,14 @@ struct ViewFolder: FolderNode {
     return tree.podcast(id.row).map { tree.attributeList(of: $0, in: id) }
   }
 
-  func create(_ name: String) -> Answer<(attributes: NodeAttributes, file: any OpenFile)> {
+  func create(_ name: String) -> Answer<CreatedFile> {
     id.kind == .downloadedPodcast ? tree.createTranscript(name, ofPodcast: id.row) : .failure(.EROFS)
   }
 
   func remove(_ name: String, _ target: Target) -> Answer<Void> {
     switch target {
-    case .episode(let episode) where isRead: tree.markPlayedAndDrop(episode)
+    case .episode(let episode) where isRead:
+      tree.markAndDrop(episode) { try tree.catalog.setPlayed($0, episode: episode.id) }
     case .episode(let episode) where id == .queue:
       tree.commit { try tree.catalog.removeFromQueue([episode.id]) }
     case .episode(let episode): tree.dropDownload(of: episode)

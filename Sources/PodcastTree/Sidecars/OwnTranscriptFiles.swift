@@ -24,9 +24,7 @@ extension NodeID {
 extension PodcastTree {
   /// Begins a transcript beside an episode.
   /// - Parameter podcast: whose directory it is.
-  func createTranscript(
-    _ name: String, ofPodcast podcast: Int64
-  ) -> Answer<(attributes: NodeAttributes, file: any OpenFile)> {
+  func createTranscript(_ name: String, ofPodcast podcast: Int64) -> Answer<CreatedFile> {
     .on(loader) {
       let episodes = try self.loadEpisodes(ofPodcast: podcast).episodes ?? []
       guard let ending = OwnTranscript.Ending.allCases.first(where: { name.hasSuffix($0.rawValue) }),
@@ -35,11 +33,6 @@ extension PodcastTree {
       let upload = self.transcriptDraft(of: episode, ending)
       return (upload.attributes, upload.open())
     }
-  }
-
-  /// Opens a transcript for writing: the user's own one takes the place of the feed's.
-  func writeTranscript(_ node: NodeID) -> Answer<any OpenFile> {
-    .on(loader) { try self.transcriptDraft(at: node).open() }
   }
 
   /// truncate(2), which also comes before an open that empties the file.
@@ -58,8 +51,8 @@ extension PodcastTree {
   /// Seconds.
   private static let patienceOfDrafts = 2.0
 
-  /// On the loader's thread.
-  private func transcriptDraft(at node: NodeID) throws -> Upload {
+  /// A transcript that is written to: the user's own one takes the place of the feed's. On the loader's thread.
+  func transcriptDraft(at node: NodeID) throws -> Upload {
     _ = try loadEpisodes(ofPodcast: EpisodeID.podcast(of: node.row))
     let (found, shown) = state.withLock { ($0.episode(node.row), $0.sidecar(node)) }
     guard let episode = found, let sidecar = shown,

@@ -29,7 +29,8 @@ struct SidecarNode: TreeNode {
   func open(writes: Bool, for caller: Caller) -> Answer<any OpenFile> {
     if writes {
       if id.kind != .transcript { return .failure(.EROFS) }
-      return tree.owner.admits(caller) ? tree.writeTranscript(id) : .failure(.EACCES)
+      guard tree.owner.admits(caller) else { return .failure(.EACCES) }
+      return .on(tree.loader) { try tree.transcriptDraft(at: id).open() }
     }
     if let draft = tree.state.withLock({ $0.uploads[id] }) { return .value(draft.open()) }
     let isBarred = id.kind == .cover ? !tree.owner.admits(caller) : caller.sniffs || tree.isBarred(caller)

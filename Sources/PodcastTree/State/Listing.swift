@@ -109,7 +109,6 @@ enum ByteOrder {
   }
 }
 
-/// What a name leads to.
 enum Target: Sendable {
   /// A directory, or a file that is one of a kind.
   case node(NodeID)

@@ -72,7 +72,6 @@ struct Folder: Hashable, Sendable {
   let hiddenCount: Int
   /// When what it lists last changed.
   let changed: FileTime?
-  /// The date of its newest episode.
   let newest: FileTime?
 
   init(_ listed: ListedPodcast) {

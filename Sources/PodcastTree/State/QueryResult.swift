@@ -10,7 +10,6 @@ struct QueryResult: Sendable {
     let facts: EpisodeFacts
   }
 
-  /// How names are made.
   private enum Naming: Sendable {
     /// As in the folder of the one podcast.
     case own

@@ -16,7 +16,6 @@ enum TreeEvent: Sendable {
   /// A podcast of which any fact or episode may have changed; nil where it is gone.
   case podcast(Int64, PodcastEntry?)
   case refreshed(podcast: Int64, next: Int64?)
-  /// Episodes that are new or have changed.
   case episodes([ListedEpisode])
   /// The rows of a folder of episodes have been read.
   case view(NodeID, [ListedEpisode], EpisodeQuery)

@@ -1,7 +1,6 @@
 internal import Catalog
 internal import PodcastModel
 
-/// What directories list.
 extension TreeState {
   /// What a directory lists; nil where its rows are not in memory.
   func items(of folder: NodeID) -> [Listing.Item]? {

@@ -18,6 +18,8 @@ struct Fetch: Hashable {
     static let throttle = Hold(rawValue: 2)
     /// What is stored is still being opened, or a new generation created.
     static let files = Hold(rawValue: 4)
+    /// Somebody waits for what another response brings.
+    static let precedence = Hold(rawValue: 8)
   }
   var holds: Hold = []
   var stage = Stage.asked
@@ -45,8 +47,6 @@ struct Fetch: Hashable {
     /// It has ended, and its last bytes are on their way to the disk.
     case ended(Fault?)
   }
-  /// When the oldest of what is held came.
-  var heldSince: Instant?
   /// Where its bytes have begun to come, and when.
   private(set) var beginning = Beginning(position: 0, time: Instant(nanoseconds: 0))
 
@@ -78,7 +78,6 @@ struct Fetch: Hashable {
     self.intake = intake
     early = 0
     beginning = Beginning(position: intake.position, time: now)
-    heldSince = now
   }
 
   /// Bytes per second since it began; nil while that says nothing.

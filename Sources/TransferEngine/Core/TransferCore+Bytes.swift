@@ -16,7 +16,6 @@ extension TransferCore {
         download.fetches[index].early += Int64(count)
         if download.fetches[index].early >= core.heldEach { core.hold(id, &download, .files) }
       } else {
-        if download.fetches[index].heldSince == nil { core.noteHeld(&download.fetches[index]) }
         if download.record.error != nil {
           download.record.error = nil
           core.touch(&download)
@@ -38,31 +37,6 @@ extension TransferCore {
     guard fetch.intake?.came(count) == false, !fetch.hasEnded else { return }
     fetch.ending = .ended(nil)
     emit(.stop(fetch.id))
-  }
-
-  mutating func noteHeld(_ fetch: inout Fetch) {
-    fetch.heldSince = now.instant
-    timers.add(.patience, at: now.instant.adding(Limits.patience))
-  }
-
-  mutating func writeWhatIsOld() {
-    for key in downloads.runningInOrder {
-      change(key, isQuiet: true) { core, download in
-        for id in download.fetches.map(\.id) {
-          guard let fetch = download[id], fetch.held > 0,
-            let since = fetch.heldSince
-          else { continue }
-          if since.adding(Limits.patience) > core.now.instant {
-            core.timers.add(.patience, at: since.adding(Limits.patience))
-            continue
-          }
-          core.pump(id, &download)
-          if let index = download.fetches.firstIndex(where: { $0.id == id }) {
-            core.noteHeld(&download.fetches[index])
-          }
-        }
-      }
-    }
   }
 
   mutating func letGoOfThrottled() {
@@ -122,7 +96,6 @@ extension TransferCore {
       case .reachedStored, .tooFewStored: return step
       }
       download.fetches[index].intake = intake
-      if intake.arrived == intake.position { download.fetches[index].heldSince = nil }
     }
     return nil
   }
@@ -131,7 +104,6 @@ extension TransferCore {
   private func urgency(of fetch: Fetch, _ download: Download) -> Intake.Urgency {
     guard let intake = fetch.intake else { return .none }
     if fetch.hasEnded { return .all }
-    if let since = fetch.heldSince, now.instant >= since.adding(Limits.patience) { return .all }
     // A reader that opens it reads its beginning next.
     if intake.position < Limits.beginning && download.isOpenForDownload { return .waited }
     let total = download.openFiles?.representation.total ?? .max
@@ -192,6 +164,7 @@ extension TransferCore {
         // What is held back says nothing of its host.
         let isFed = download.fetches.contains { $0.intake != nil && $0.holds.isEmpty }
         download.meter.look(at: core.now.instant, slow: isFed ? core.slowRate : 0)
+        for id in download.fetches.map(\.id) { core.pump(id, &download, .all) }
         core.flush(&download, after: 0)
         download.told.isProgressDue = true
         download.isDirty = true

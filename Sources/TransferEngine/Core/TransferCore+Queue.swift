@@ -71,7 +71,8 @@ extension TransferCore {
     {
       return
     }
-    if download.record.dropsAtClose && dropClosed(&download) { return }
+    // An order on its way may be to keep it, or to download it.
+    if download.record.dropsAtClose, !log.ordered.contains(download.key), dropClosed(&download) { return }
     endSearchIfOverdue(&download)
     prepareFiles(of: &download)
     complete(&download)
@@ -84,6 +85,7 @@ extension TransferCore {
     } else if isDue && hasRoom(for: &download) {
       ask(&download, waits)
     }
+    givePrecedence(in: &download)
     for id in download.fetches.map(\.id) {
       if !download.isBackground { unhold(id, &download, .throttle) }
       pump(id, &download)
@@ -125,10 +127,12 @@ extension TransferCore {
       download.record.tries.notBefore = nil
       download.record.total = files.representation.total
       download.retry.forbiddenUntil = nil
-      download.retry.succeeded()
       flush(&download, after: 0)
       reconsider()
     }
-    if download.files?.isFlushed == true { download.demand = .none }
+    if download.files?.isFlushed == true {
+      download.demand = .none
+      download.retry.succeeded()
+    }
   }
 }

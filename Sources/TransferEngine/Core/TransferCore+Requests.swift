@@ -10,12 +10,12 @@ extension TransferCore {
     // An answer that is being compared tells by which validator to ask.
     if download.fetches.contains(where: { $0.claim != nil }) { return }
     let open = waits.filter { download.openFiles?.shows($0) != true }
-    if makeWay(for: planner(for: download).surplus(of: open), in: &download) { touch(&download) }
+    if planner(for: download).isCrowded(by: open) { makeWay(in: &download) }
     let requests = planner(for: download).requests(for: open)
     // By then it is known how slow the host is.
     if requests.isEmpty && !open.isEmpty && download.fetches.contains(where: { $0.rate(now.instant) == nil })
     {
-      timers.add(.download(download.key), at: now.instant.adding(RequestPlanner.playersPatience))
+      timers.add(.download(download.key), at: now.instant.adding(RequestPlanner.patience))
     }
     if requests.isEmpty || awaitsTail(download) || !mayAsk(requests, &download) { return }
     for request in requests { start(request, for: &download) }
@@ -33,15 +33,13 @@ extension TransferCore {
   }
 
   /// Ends responses that were begun for readers who wait for something else by now.
-  /// - Parameter count: responses that are lacking.
-  private mutating func makeWay(for count: Int, in download: inout Download) -> Bool {
-    if count == 0 { return false }
+  private mutating func makeWay(in download: inout Download) {
     let awaited = awaited(in: download)
-    let idle = download.fetches.filter {
-      $0.request.end != nil && $0.intake != nil && !awaited.contains($0.id)
+    for fetch in download.fetches
+    where fetch.request.end != nil && fetch.intake != nil && !awaited.contains(fetch.id) {
+      endFetch(fetch.id, of: &download)
+      touch(&download)
     }
-    for fetch in idle.prefix(count) { endFetch(fetch.id, of: &download) }
-    return !idle.isEmpty
   }
 
   /// The fetches that bring what readers wait for.
@@ -54,6 +52,20 @@ extension TransferCore {
         return download.fetches.filter { $0.position <= first && first < $0.request.end ?? .max }
           .max { $0.position < $1.position }?.id
       })
+  }
+
+  /// Has responses that nobody waits for give way to those that somebody waits for: they share one link. One that is being
+  /// compared needs the bytes of the others.
+  mutating func givePrecedence(in download: inout Download) {
+    let isComparing = download.fetches.contains { $0.claim != nil }
+    let awaited = download.fetches.count > 1 && !isComparing ? awaited(in: download) : []
+    for fetch in download.fetches where fetch.intake != nil && !fetch.isTail {
+      if awaited.isEmpty || awaited.contains(fetch.id) {
+        unhold(fetch.id, &download, .precedence)
+      } else {
+        hold(fetch.id, &download, .precedence)
+      }
+    }
   }
 
   /// Whether other requests may follow at once on those before; not without end: a server that never gives anything of
@@ -128,12 +140,12 @@ extension TransferCore {
   }
 
   mutating func hold(_ id: FlowID, _ download: inout Download, _ why: Fetch.Hold) {
-    if download[id]?.holds.isEmpty == true { emit(.hold(id)) }
+    if download[id]?.holds.isEmpty == true { emit(.hold(id, true)) }
     download[id]?.holds.insert(why)
   }
 
   mutating func unhold(_ id: FlowID, _ download: inout Download, _ why: Fetch.Hold) {
     guard download[id]?.holds.remove(why) != nil, download[id]?.holds.isEmpty == true else { return }
-    emit(.goOn(id))
+    emit(.hold(id, false))
   }
 }

@@ -153,7 +153,6 @@ extension TransferCore {
     download.fetches[index].isDelimitedByClose = head.isDelimitedByClose
     download.fetches[index].feed(intake, at: now.instant)
     take(fetch.early, of: &download.fetches[index])
-    timers.add(.patience, at: now.instant.adding(Limits.patience))
     emit(.place(id, at: at))
     if agreeing <= 0 { learn(representation, &download) }
     if isSurplus { return endFetch(id, of: &download) }

@@ -9,7 +9,7 @@ package import TransferProtocol
 package struct TransferCore: Hashable {
   enum TimerName: Hashable {
     case download(MediaKey)
-    case tick, queue, room, patience, throttle, save, forget
+    case tick, queue, room, throttle, save, forget
   }
 
   private struct Outbox: Hashable {
@@ -109,9 +109,16 @@ package struct TransferCore: Hashable {
 
   package var isAtRest: Bool { files.isEmpty && log.isEmpty }
 
-  /// Whether somebody waits for bytes of the episode that a response is of.
-  package func isAwaited(_ fetch: FlowID) -> Bool {
-    fetches[fetch].flatMap { downloads.active[$0] }?.readers.contains { !$0.waits.isEmpty } ?? false
+  /// Whether somebody's wait ends with `count` bytes more of a response.
+  package func endsWait(_ count: Int, of id: FlowID) -> Bool {
+    guard let download = fetches[id].flatMap({ downloads.active[$0] }), let fetch = download[id] else {
+      return false
+    }
+    let end = fetch.arrived + fetch.early + Int64(count)
+    let total = download.openFiles?.representation.total ?? .max
+    return download.readers.contains { reader in
+      reader.waits.contains { fetch.position < $0.range.upperBound && min($0.range.upperBound, total) <= end }
+    }
   }
 
   package func status(of key: MediaKey) -> TransferStatus? {
@@ -165,7 +172,6 @@ package struct TransferCore: Hashable {
     case .room:
       measureRoom()
       isQueueChanged = true
-    case .patience: writeWhatIsOld()
     case .throttle: letGoOfThrottled()
     case .save: break
     case .forget: forgetSome()

@@ -3,22 +3,17 @@ internal import PodcastModel
 /// Which requests bring what is missing the cheapest way (a seek costs one round trip, small gaps are
 /// read through, nothing is fetched twice). Pure rules.
 struct RequestPlanner {
-  /// Reading on through this much costs less than a new request, where it takes no longer than `patience`.
+  /// Reading on through this much costs less than a new request, where it takes no longer than `patience` seconds.
   static let nearby: Int64 = 1 << 20
-  /// Seconds.
-  static let patience: Int64 = 1
-  /// Seconds that a single byte is waited for: it is the first of a player's read, and the player may skip what lies
-  /// before it.
-  static let playersPatience = 0.25
+  static let patience = 0.5
   /// A gap that who reads on may have left, in bytes.
   static let smallGap: Int64 = 32 << 10
   /// What a seek beside a running response asks for at first; twice what it has had each time it goes on, up
   /// to the most.
   static let window: Int64 = 1 << 20
   static let longestWindow: Int64 = 32 << 20
-  /// On a slow host a player's seek asks for what comes in a second, and for this at the least: players look at a place
-  /// and go back to the beginning, which would come at half the speed meanwhile.
-  static let shortestWindow: Int64 = 16 << 10
+  /// What would be left behind a window, and is not worth another request.
+  static let worthAsking: Int64 = 8 << 20
   /// Responses at once for one episode.
   static let most = 4
 
@@ -65,9 +60,9 @@ struct RequestPlanner {
     }
   }
 
-  /// How many responses more than there may be `waits` would need.
-  func surplus(of waits: [Range<Int64>]) -> Int {
-    canSeek && running.count >= Self.most ? min(uncovered(waits).count, Self.most) : 0
+  /// Whether one of `waits` needs a response more than there may be.
+  func isCrowded(by waits: [Range<Int64>]) -> Bool {
+    canSeek && running.count >= Self.most && !uncovered(waits).isEmpty
   }
 
   /// What to ask for, so that `waits` end and, where wanted, the file fills.
@@ -97,14 +92,11 @@ struct RequestPlanner {
   ) -> Bool {
     if !canSeek { return !(running.isEmpty && planned.isEmpty) }
     return (running + planned.map(\.running)).contains { flow in
-      guard flow.position <= offset, offset < flow.end ?? .max else { return false }
-      let distance = offset - flow.position
-      if distance > Self.nearby { return false }
-      if wait.length == 1, let rate = flow.rate {
-        return offset - flow.arrived <= max(Int64(Double(rate) * Self.playersPatience), block)
+      guard flow.position <= offset, offset < flow.end ?? .max, offset - flow.position <= Self.nearby else {
+        return false
       }
-      let isFast = flow.rate.map { distance <= $0 * Self.patience } ?? true
-      return isFast || offset <= sequentialEnd(from: flow.position, waits)
+      let isSoon = flow.rate.map { offset - flow.arrived <= max(Int64(Double($0) * Self.patience), block) }
+      return isSoon ?? true || wait.length > 1 && offset <= sequentialEnd(from: flow.position, waits)
     }
   }
 
@@ -134,10 +126,9 @@ struct RequestPlanner {
       end = min(end, aligned(wait.upperBound))
     } else if beside {
       let before = start > 0 ? have.run(at: start - 1)?.count ?? 0 : 0
-      let slowest = wait.length == 1 ? running.compactMap(\.rate).min() : nil
-      let first = slowest.map { min(max($0, Self.shortestWindow), Self.window) } ?? Self.window
-      let window = max(first, min(Int64(before) * 2, Self.longestWindow))
-      end = min(end, aligned(max(start + window, wait.upperBound)))
+      let window = max(Self.window, min(Int64(before) * 2, Self.longestWindow))
+      let limit = aligned(max(start + window, wait.upperBound))
+      if min(end, total ?? .max) - limit > Self.worthAsking { end = limit }
     }
     return RequestedRange(start: start, end: end >= total ?? .max ? nil : end)
   }

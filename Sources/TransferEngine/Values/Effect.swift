@@ -6,8 +6,8 @@ package enum Effect: Hashable, Sendable {
   case ask(FlowID, MediaRequest)
   /// The body's first byte is the file's byte at `offset`: what is written is named by its place.
   case place(FlowID, at: Int64)
-  case hold(FlowID)
-  case goOn(FlowID)
+  /// Takes nothing more from its host, or goes on.
+  case hold(FlowID, Bool)
   /// Ends the request, and keeps what is held of it until `end`.
   case stop(FlowID)
   /// Ends the request, and drops what is held of it.

@@ -14,8 +14,6 @@ package enum Limits {
   package static let held: Int64 = 8 << 20
   /// What one may, where there are few, and where there are many.
   package static let heldEach = (most: Int64(2 << 20), least: Int64(128 << 10))
-  /// Seconds after which what has come is written though it is little.
-  package static let patience = 0.25
   /// Bytes written after which they are brought to the disk: what a crash of the machine may cost.
   package static let flushAfter: Int64 = 4 << 20
   /// Rows that go into one commit beside those of orders: on a slow disk each takes its time, and orders wait for it.

@@ -27,9 +27,7 @@ extension CacheLayout {
       .filter { !names.contains($0) }
     let generations = Dictionary(known.map { ($0.key, $0.generation) }, uniquingKeysWith: { _, last in last })
     let odd = Set(found.lazy.filter { generations[$0.key] != $0.generation }.map(\.key))
-    let files = found.lazy.filter { odd.contains($0.key) }
-      .map { FoundFile(key: $0.key, generation: $0.generation, size: $0.size, written: $0.written) }
-    return .found(Array(files), missing: Array(missing.prefix(Self.mostMissing)))
+    return .found(found.filter { odd.contains($0.key) }, missing: Array(missing.prefix(Self.mostMissing)))
   }
 
   /// What is forgotten at once of a cache that was deleted. The others are noticed when they are used.

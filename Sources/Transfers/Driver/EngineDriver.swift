@@ -30,8 +30,8 @@ final class EngineDriver: @unchecked Sendable {
   /// Gives what the engine wants of the disk to its threads, in order: when hosts have been asked and clients told, for
   /// those threads take processors away from who waits for that.
   private var jobs: [() -> Void] = []
-  /// When the engine hears of bytes that come slowly.
-  private var telling: (time: MonotonicTime, timer: EventLoop.Timer)?
+  /// Whether the engine will hear of bytes that come slowly.
+  private var isTelling = false
   private var timer: EventLoop.Timer?
   /// Called when there is nothing to do any more, and when there is again.
   var idlenessChanged: (Bool) -> Void = { _ in }
@@ -83,25 +83,19 @@ final class EngineDriver: @unchecked Sendable {
     loop.soon { [unowned self] in drain() }
   }
 
-  /// Bytes that come slowly are told a moment later, with those that come meanwhile; sooner where somebody waits for
-  /// them.
-  private func tellBeforeLong(_ flow: FlowID) {
-    let time = MonotonicTime.after(engine.isAwaited(flow) ? Self.tellWaiting : Self.tellAfter)
-    if let telling {
-      if telling.time <= time { return }
-      loop.cancel(telling.timer)
-    }
-    let timer = loop.schedule(at: MonotonicTime(nanoseconds: UInt64(max(time.nanoseconds, 0)))) {
-      [unowned self] in
-      telling = nil
+  /// The engine hears of bytes at once where they end somebody's wait, else a moment later, with those that come meanwhile.
+  private func arrived(_ count: Int, of flow: FlowID) {
+    if engine.endsWait(count, of: flow) { return scheduleDrain() }
+    if isTelling { return }
+    isTelling = true
+    loop.schedule(at: .after(Self.tellAfter)) { [unowned self] in
+      isTelling = false
       scheduleDrain()
     }
-    telling = (time, timer)
   }
 
   /// Seconds. 128 KiB that come sooner are told at once.
   private static let tellAfter = 0.02
-  private static let tellWaiting = 0.001
 
   private func drain() {
     for flow in flows.values { flow.tellCame() }
@@ -161,8 +155,7 @@ final class EngineDriver: @unchecked Sendable {
     switch effect {
     case .ask(let id, let request): ask(id, request)
     case .place(let id, let offset): flows[id]?.held.place(at: offset)
-    case .hold(let id): hold(id, true)
-    case .goOn(let id): hold(id, false)
+    case .hold(let id, let isHeld): hold(id, isHeld)
     case .stop(let id): if let flow = flows[id], let task = flow.task, !flow.hasEnded { http.cancel(task) }
     case .end(let id):
       guard let flow = flows.removeValue(forKey: id) else { return }
@@ -239,7 +232,7 @@ final class EngineDriver: @unchecked Sendable {
     // Where the rate is limited, little at a time.
     let flow = FlowReceiver(
       id, at: request.range?.start ?? 0, mostAtOnce: request.settings.limitRate == nil ? 128 << 10 : 1,
-      post: { [unowned self] in post($0) }, arrive: { [unowned self] in tellBeforeLong(id) },
+      post: { [unowned self] in post($0) }, arrive: { [unowned self] in arrived($0, of: id) },
       rest: { [unowned self] flow in
         resting.append(flow)
         if let task = flow.task { http.pause(task) }

@@ -12,7 +12,7 @@ final class FlowReceiver: HTTPResponseReceiver, @unchecked Sendable {
   var task: HTTPSession.TaskID?
   var held: HeldBytes
   private let post: (Event) -> Void
-  private let arrive: () -> Void
+  private let arrive: (Int) -> Void
   /// Takes nothing more for now: the engine is to hear of what has come.
   private let rest: (FlowReceiver) -> Void
   /// Bytes at once: libcurl would go on for megabytes.
@@ -34,7 +34,7 @@ final class FlowReceiver: HTTPResponseReceiver, @unchecked Sendable {
 
   init(
     _ id: FlowID, at start: Int64, mostAtOnce: Int, post: @escaping (Event) -> Void,
-    arrive: @escaping () -> Void, rest: @escaping (FlowReceiver) -> Void
+    arrive: @escaping (Int) -> Void, rest: @escaping (FlowReceiver) -> Void
   ) {
     self.id = id
     self.mostAtOnce = mostAtOnce
@@ -76,7 +76,7 @@ final class FlowReceiver: HTTPResponseReceiver, @unchecked Sendable {
       isResting = true
       rest(self)
     } else {
-      arrive()
+      arrive(untold)
     }
     return .proceed
   }

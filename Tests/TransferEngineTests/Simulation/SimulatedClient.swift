@@ -54,8 +54,9 @@ extension Simulation {
   func request(_ episode: Int) -> TransferRequest {
     let episode = episodes[episode]
     return TransferRequest(
-      key: episode.key, url: episode.url, expectedLength: nil, title: "Title", show: "Show", fileName: "a.mp3"
-    )
+      key: episode.key, url: episode.url, expectedLength: nil, title: "Title", show: "Show",
+      fileName: "a.mp3",
+      isEpisode: episode.isEpisode)
   }
 
   func connect(_ index: Int) {

@@ -38,6 +38,8 @@ struct SimulatedEpisode {
     versions = [version]
   }
 
+  /// The eighth one is another file, as the dump of the offline directory is.
+  var isEpisode: Bool { number != 7 }
   var url: String { "http://host\(host).example/\(number).mp3" }
   var finalURL: String { "http://host\(sender).example/\(number).mp3" }
   var key: MediaKey { MediaKey("\(String(repeating: "0", count: 24))\(String(10_000_000 + number))")! }

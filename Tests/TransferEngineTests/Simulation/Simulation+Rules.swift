@@ -120,8 +120,9 @@ extension Simulation {
 
   /// The background goes on within the budget; beyond it until that is noticed, and something let go of.
   func checkBudget(_ key: MediaKey, _ count: Int64) {
-    guard isBackground(key) else { return }
-    let used = disk.files.values.reduce(0) { $0 + $1.written.count }
+    let others = Set(episodes.filter { !$0.isEpisode }.map(\.key))
+    guard isBackground(key), !others.contains(key) else { return }
+    let used = disk.files.reduce(0) { $0 + (others.contains($1.key.key) ? 0 : $1.value.written.count) }
     beyondBudget = used > settings.cacheSize ? beyondBudget + count : 0
     if beyondBudget > Self.beyondBudget {
       fail("the background writes beyond cache_size: \(used) of \(settings.cacheSize)")

@@ -227,10 +227,9 @@ final class Simulation {
       let start = responses[flow]?.start ?? 0
       responses[flow]?.shift = offset - start
       responses[flow]?.isAccepted = true
-    case .hold(let flow): responses[flow]?.isHeld = true
-    case .goOn(let flow):
-      responses[flow]?.isHeld = false
-      if responses[flow] != nil { schedule(.deliver(flow), in: 0.001) }
+    case .hold(let flow, let isHeld):
+      responses[flow]?.isHeld = isHeld
+      if responses[flow] != nil, !isHeld { schedule(.deliver(flow), in: 0.001) }
     case .stop(let flow): responses[flow]?.isStopped = true
     case .end(let flow):
       let key = responses[flow].map { episodes[$0.episode].key }

@@ -1,3 +1,4 @@
+import FeedKit
 import PodcastModel
 import Testing
 
@@ -9,9 +10,11 @@ import Testing
   private func item(
     _ title: String, at time: Int64?, season: Int? = nil, number: Int? = nil,
     url: WebAddress = "https://m.example/a.mp3"
-  ) -> EpisodeNaming.Item {
-    EpisodeNaming.Item(
-      title: title, address: url, published: time.map { day + $0 }, season: season, number: number)
+  ) -> ParsedEpisode {
+    var item = ParsedEpisode(index: 0)
+    (item.title, item.published, item.season, item.episode) = (title, time.map { day + $0 }, season, number)
+    item.enclosures = [ParsedEpisode.Enclosure(url: url, type: nil, length: nil)]
+    return item
   }
 
   private struct Known {
@@ -26,21 +29,21 @@ import Testing
   }
 
   private func stems(
-    _ items: [EpisodeNaming.Item], isSerial: Bool = false, known: [Known] = []
+    _ items: [ParsedEpisode], isSerial: Bool = false, known: [Known] = []
   ) -> [String] {
     names(items, isSerial: isSerial, known: known).map(\.stem)
   }
 
   /// In the order of the items.
   private func names(
-    _ items: [EpisodeNaming.Item], isSerial: Bool = false, known: [Known] = []
+    _ items: [ParsedEpisode], isSerial: Bool = false, known: [Known] = []
   ) -> [EpisodeNaming.Name] {
     var naming = EpisodeNaming(isSerial: isSerial, now: now)
     for one in known {
       let published = one.time.map { day + $0 } ?? now
       naming.add(stem: one.stem, published: published, isDated: one.time != nil, modified: published)
     }
-    return naming.name(items, isNewestFirst: EpisodeNaming.isNewestFirst(items)).sorted {
+    return naming.name(items, isNewestFirst: naming.isNewestFirst(items)).sorted {
       $0.place < $1.place
     }
   }
@@ -102,7 +105,7 @@ import Testing
   @Test func `Equal times on a day of hours get numbers that sort behind the hour`() {
     let hour = 3600
     let known = [Known("2024-01-03 0600 - A", 6 * 3600), Known("2024-01-03 1200 - B", 12 * 3600)]
-    func item(_ title: String, _ time: Int) -> EpisodeNaming.Item { self.item(title, at: Int64(time)) }
+    func item(_ title: String, _ time: Int) -> ParsedEpisode { self.item(title, at: Int64(time)) }
     let evening = stems([item("Z", 18 * hour), item("Y", 18 * hour), item("X", 19 * hour)], known: known)
     #expect(evening == ["2024-01-03 181 - Z", "2024-01-03 182 - Y", "2024-01-03 1900 - X"])
     let between = stems([item("Z", 9 * hour), item("Y", 9 * hour), item("X", 12 * hour + 60)], known: known)
@@ -118,14 +121,15 @@ import Testing
   }
 
   @Test func `A feed's known items tell its direction where dates do not`() {
+    let naming = EpisodeNaming(isSerial: false, now: now)
     let items = ["Beta", "Alpha", "Zeta", "Eta"].map { item($0, at: 0) }
-    #expect(EpisodeNaming.isNewestFirst(items) { $0 >= 2 })
-    #expect(!EpisodeNaming.isNewestFirst(items) { $0 < 2 })
-    #expect(!EpisodeNaming.isNewestFirst(items) && !EpisodeNaming.isNewestFirst(items) { _ in true })
+    #expect(naming.isNewestFirst(items) { $0 >= 2 })
+    #expect(!naming.isNewestFirst(items) { $0 < 2 })
+    #expect(!naming.isNewestFirst(items) && !naming.isNewestFirst(items) { _ in true })
     // One is pinned to the top.
-    #expect(EpisodeNaming.isNewestFirst(items) { $0 != 1 })
+    #expect(naming.isNewestFirst(items) { $0 != 1 })
     let dated = [item("A", at: 0), item("B", at: 90_000)]
-    #expect(!EpisodeNaming.isNewestFirst(dated) { $0 == 1 })
+    #expect(!naming.isNewestFirst(dated) { $0 == 1 })
   }
 
   @Test(arguments: [
@@ -135,8 +139,7 @@ import Testing
   func `A title that ends with the file's extension does not say it twice`(
     title: String, ending: String, expected: String
   ) {
-    var item = item(title, at: 0)
-    item.fileExtension = ending
+    let item = item(title, at: 0, url: "https://m.example/a\(ending)")
     #expect(stems([item]) == ["2024-01-03 - \(expected)"])
   }
 

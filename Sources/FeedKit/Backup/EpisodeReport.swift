@@ -1,16 +1,17 @@
 package import PodcastModel
 
-/// What a backup says of one episode.
-package struct ImportedEpisode: Hashable, Sendable {
+/// What a backup, or another device, says of one episode.
+package struct EpisodeReport: Hashable, Sendable {
+  /// Its feed's address.
   package var podcast: WebAddress
   /// Its enclosure's.
   package var address: WebAddress
   package var guid: String?
-  /// nil where the backup says nothing of how far the listener is.
+  /// nil where nothing is said of how far the listener is.
   package var state: ListeningReport.State?
-  /// When that was so, in seconds since 1970; 0 where the backup does not say.
+  /// When that was so, in seconds since 1970; 0 where nobody says.
   package var time: Int64 = 0
-  /// When it was played last; 0 where it was not, nil where the backup does not tell that from `time`.
+  /// When it was played last; 0 where it was not, nil where only `time` tells.
   package var lastPlayed: Int64?
   package var isKept = false
   package var isHidden = false
@@ -24,6 +25,22 @@ package struct ImportedEpisode: Hashable, Sendable {
   }
 
   var isNews: Bool { state != nil || isKept || isHidden || queuePlace > 0 }
+
+  /// Says what the catalogue has.
+  package mutating func take(_ listening: ListeningState) {
+    guard let changed = listening.changed else { return }
+    let position = listening.position
+    state =
+      position > 0
+      ? .exactly(position: position, isPlayed: listening.isPlayed) : listening.isPlayed ? .played : .unplayed
+    (time, lastPlayed) = (changed, listening.lastPlayed ?? 0)
+  }
+
+  /// What the catalogue is to have.
+  /// - Parameters: see `ListeningReport.State.listening`.
+  package func listening(duration: Int?, margin: Int, time: Int64) -> ListeningState? {
+    state?.listening(duration: duration, margin: margin, time: time).with(lastPlayed: lastPlayed)
+  }
 }
 
 /// A rule of a subscription, as its attribute has it.
@@ -31,10 +48,7 @@ package struct ImportedRule: Hashable, Sendable {
   package var key: String
   package var value: String
 
-  package init(_ key: String, _ value: String) {
-    self.key = key
-    self.value = value
-  }
+  package init(_ key: String, _ value: String) { (self.key, self.value) = (key, value) }
 }
 
 /// A podcast that was hidden in a search.
@@ -68,7 +82,7 @@ extension ImportedRule: FieldCoded {
   }
 }
 
-extension ImportedEpisode: FieldCoded {
+extension EpisodeReport: FieldCoded {
   package init() { self.init(podcast: "", address: "") }
 
   package mutating func code(_ fields: inout BinaryFields) throws(BinaryError) {
@@ -76,22 +90,8 @@ extension ImportedEpisode: FieldCoded {
     try fields.code(&time, &lastPlayed, &isKept)
     try fields.code(&isHidden)
     try fields.code(&queuePlace)
-    var (kind, position, length): (UInt64, Int64, Int64?) =
-      switch state {
-      case nil: (0, 0, nil)
-      case .unplayed: (1, 0, nil)
-      case .played: (2, 0, nil)
-      case .position(let position, let length): (3, position, length)
-      case .exactly(let position, let isPlayed): (isPlayed ? 5 : 4, position, nil)
-      }
+    var (kind, position, length) = state?.numbers ?? (0, 0, nil)
     try fields.code(&kind, &position, &length)
-    switch kind {
-    case 0: state = nil
-    case 1: state = .unplayed
-    case 2: state = .played
-    case 3: state = .position(position, of: length)
-    case 4, 5: state = .exactly(position: position, isPlayed: kind == 5)
-    default: throw .malformed
-    }
+    state = ListeningReport.State(kind: kind, position: position, length: length)
   }
 }
