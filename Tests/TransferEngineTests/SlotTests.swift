@@ -92,7 +92,7 @@ import TransferProtocol
     }
     world.end(nil)
     world.wait(1)
-    #expect(world.asked == 2)
+    #expect(world.asked == 1)
     #expect(world.state(0) == .cached)
   }
 

@@ -38,12 +38,12 @@ extension TransferCore {
   }
 
   /// Ends responses that have brought next to nothing for a while, where another download waits for the slot. Where a
-  /// reader waits, another connection may be faster; a host without ranges would begin at the start again.
+  /// reader waits, another connection may be faster, unless its answer would begin at the start again.
   mutating func endTrickles() {
     for key in downloads.runningInOrder {
       guard let download = downloads.active[key],
         download.isBackground && scheduler.hasQueue
-          || download.servesReaders && download.ranges.givesRanges && !download.hasNoLength,
+          || download.servesReaders && download.canSeek,
         download.meter.slowSince.map({ $0.adding(Self.slowTime) <= now.instant }) ?? false
       else { continue }
       change(key, isQuiet: true) { core, download in
