@@ -7,7 +7,9 @@ package enum MountPoint {
   /// `~/Podcasts`, made where it is missing.
   package static func usual() throws -> String {
     let path = try usualPath()
-    try make(path)
+    do { try make(path) } catch {
+      throw MountFailure("\(error); set HOME to a directory you can write, or name a mount point")
+    }
     return path
   }
 

@@ -8,6 +8,15 @@ import Testing
 import TransferProtocol
 
 @Suite struct EpisodeTests {
+  @Test func `The queue is downloaded ahead in its order`() throws {
+    let fixture = try TreeFixture()
+    _ = try fixture.list(try fixture.searched())
+    try fixture.catalog.appendToQueue([3, 1, 2].map(TreeFixture.episode))
+    try fixture.settle()
+    let addresses = [3, 1, 2].map { MediaKey(address: WebAddress("http://media.example/\($0).mp3")) }
+    #expect(fixture.transfers.state.withLock { $0.started } == addresses)
+  }
+
   @Test func aFeedIsFetchedWhenItsDirectoryIsFirstLookedInto() throws {
     let fixture = try TreeFixture()
     let podcast = try fixture.searched()

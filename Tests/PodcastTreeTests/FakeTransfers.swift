@@ -10,6 +10,7 @@ final class FakeTransfers: TransferService {
     var statuses: [MediaKey: TransferStatus] = [:]
     var observer: (@Sendable (MediaKey) -> Void)?
     var opened: [(request: TransferRequest, intent: OpenIntent)] = []
+    var started: [MediaKey] = []
     var dropped: [MediaKey] = []
     var left: [MediaKey] = []
     var protected: [MediaKey] = []
@@ -70,7 +71,9 @@ final class FakeTransfers: TransferService {
   func order(_ order: TransferOrder, completion: @escaping OrderCompletion) -> any Cancellable {
     var status = status(of: order.key) ?? TransferStatus(order.request ?? TransferRequest(key: order.key))
     switch order.verb {
-    case .start: status = TransferStatus(status.request, .queued)
+    case .start:
+      state.withLock { $0.started.append(order.key) }
+      status = TransferStatus(status.request, .queued)
     case .pause: status = TransferStatus(status.request, .paused)
     case .keep, .unkeep: status.isKept = order.verb == .keep
     case .leave:

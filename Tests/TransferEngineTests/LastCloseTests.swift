@@ -1,4 +1,5 @@
 import PodcastModel
+import PosixKit
 import Testing
 import TransferEngine
 import TransferProtocol
@@ -46,6 +47,22 @@ import TransferProtocol
     #expect(!world.files.isEmpty)
     world.handle(.said(first, .close(id: 1)))
     #expect(isDropped(world))
+  }
+
+  @Test func eachDropThatTheDiskRefusesIsRefused() {
+    let world = EngineWorld(1, hosts: 1)
+    world.handle(.joined(first, observes: true, answersAddresses: false))
+    open(world, by: first)
+    world.answer(300_000)
+    world.bring(100_000)
+    world.handle(.said(first, .close(id: 1)))
+    world.removesAtOnce = false
+    let (key, refusal) = (world.requests[0].key, TransferFailure(.EROFS, "read-only"))
+    for id: UInt64 in [2, 3] {
+      world.handle(.said(first, .order(id: id, .dropAtClose(key))))
+      world.handle(.removed(key, refusal))
+      #expect(world.sent.contains { $0.message == .answer(id, refusal) })
+    }
   }
 
   /// It was ordered anew just before the last close, and the store has not confirmed that yet.

@@ -69,6 +69,33 @@ import TransferProtocol
     #expect(world.sent.contains { if case .answer(2, nil, _) = $0.message { true } else { false } })
   }
 
+  /// Each new answer would begin at the start.
+  @Test func aReaderOfASlowHostWithoutRangesGetsTheWholeFile() {
+    let world = EngineWorld(1, hosts: 1)
+    func answerWhole() {
+      world.answer(6000, where: { _ in true }) {
+        $0.status = 200
+        $0.part = nil
+        $0.partTotal = nil
+        $0.length = 6000
+        $0.entityTag = nil
+        $0.acceptsRanges = false
+      }
+    }
+    world.say { .open(id: $0, world.requests[0], .download, generation: nil) }
+    answerWhole()
+    world.say { .wait(id: $0, open: 1, offset: 0, count: 6000) }
+    for _ in 0..<90 {
+      answerWhole()
+      world.bring(100)
+      world.wait(1)
+    }
+    world.end(nil)
+    world.wait(1)
+    #expect(world.asked == 1)
+    #expect(world.state(0) == .cached)
+  }
+
   /// A sweep's episode is opened again before its download has left the queue.
   @Test func aReaderGetsItsBytesFromAHostWhoseSlotsAreTaken() {
     let world = EngineWorld(3, hosts: 1)

@@ -73,10 +73,11 @@ enum ListCommand: Command {
     if let columns, columns < narrow { return lines.forEach { tell($0, now) } }
     let longest = lines.map { ColumnText.width(PrintableText.line($0.listed.name)) }.max() ?? 0
     let width = max(columns.map { min(longest, $0 / 3) } ?? longest, 7)
+    let ageWidth = max(lines.map { ColumnText.width(age($0, now)) }.max() ?? 0, 13)
     func line(_ name: String, _ unplayed: String, _ downloaded: String, _ age: String, _ title: String) {
       let text =
         ColumnText.fitted(name, width) + "  " + ColumnText.right(unplayed, 8) + "  "
-        + ColumnText.right(downloaded, 10) + "  " + ColumnText.fitted(age, 13) + "  "
+        + ColumnText.right(downloaded, 10) + "  " + ColumnText.fitted(age, ageWidth) + "  "
         + PrintableText.line(title)
       StandardStreams.print(columns.map { ColumnText.cut(text, $0) } ?? text)
     }

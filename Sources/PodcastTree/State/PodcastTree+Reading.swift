@@ -235,7 +235,8 @@ extension PodcastTree {
   /// Downloads what is played next.
   func downloadAhead() throws {
     let next = try catalog.queueEntries().prefix(settings.queueAhead).map(\.episode)
-    for episode in try catalog.episodes(next)
+    let episodes = Dictionary(uniqueKeysWithValues: try catalog.episodes(next).map { ($0.id, $0) })
+    for episode in next.compactMap({ episodes[$0] })
     where state.withLock({ $0.statuses[episode.mediaKey]?.stage ?? .absent }) == .absent {
       guard let podcast = try catalog.podcast(episode.podcastID), !episode.isReplaced else { continue }
       transfers.order(.start(request(for: EpisodeEntry(episode: episode, podcast: podcast)))) { _ in }

@@ -179,7 +179,9 @@ extension TransferCore {
       for name in log.refuse(key) { answer(name, failure) }
       // What is dropped at its last close is tried again a little later.
       change(key, isQuiet: true) { core, download in
-        download.awaitsReaders = core.now.instant.adding(Download.patience)
+        if download.record.dropsAtClose {
+          download.awaitsReaders = core.now.instant.adding(Download.patience)
+        }
       }
     } else {
       change(key) { core, download in core.forgetBytes(of: &download, removesNames: false) }

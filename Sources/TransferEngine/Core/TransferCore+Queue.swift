@@ -37,12 +37,13 @@ extension TransferCore {
     for key in downloads.active.keys.sorted() where downloads.active[key]?.isBackground == true { touch(key) }
   }
 
-  /// Ends responses that have brought next to nothing for a while, where another download waits for the slot, or a
-  /// reader for bytes: another connection may be faster.
+  /// Ends responses that have brought next to nothing for a while, where another download waits for the slot. Where a
+  /// reader waits, another connection may be faster, unless its answer would begin at the start again.
   mutating func endTrickles() {
     for key in downloads.runningInOrder {
       guard let download = downloads.active[key],
-        download.isBackground && scheduler.hasQueue || download.servesReaders,
+        download.isBackground && scheduler.hasQueue
+          || download.servesReaders && download.canSeek,
         download.meter.slowSince.map({ $0.adding(Self.slowTime) <= now.instant }) ?? false
       else { continue }
       change(key, isQuiet: true) { core, download in
