@@ -92,8 +92,9 @@ final class SyncSchedule: Sendable {
     // Another mount may have done it a moment ago.
     let age = (try? catalog.syncAccount()?.last).flatMap { $0 }.map { wallClockSeconds() - $0 }
     let isPending = ((try? SyncStatus.pending(catalog, uploadsAll: sync.feeds == .all)) ?? 0) > 0
+    let wait = run(sync).wait
     return state.withLock {
-      $0.timetable?.isDue(now: .now, every: sync.every, age: age, isPending: isPending) ?? false
+      $0.timetable?.isDue(now: .now, every: sync.every, age: age, isPending: isPending, wait: wait) ?? false
     }
   }
 
@@ -104,10 +105,15 @@ final class SyncSchedule: Sendable {
     return loaded.settings.sync
   }
 
-  private func synchronize(_ sync: SyncSettings) {
-    let run = SyncRun(
+  private func run(_ sync: SyncSettings) -> SyncRun {
+    SyncRun(
       catalog: catalog, places: request.places, settings: request.settings, sync: sync, http: http,
       now: { wallClockSeconds() })
+  }
+
+  private func synchronize(_ sync: SyncSettings) {
+    let run = run(sync)
+    defer { state.withLock { $0.timetable?.ended(now: .now, wait: run.wait) } }
     let before = (try? catalog.syncAccount())??.error
     do { _ = try run.run(.automatic) } catch {
       // The same once, not every quarter of an hour.

@@ -99,10 +99,19 @@ package struct SyncRun: Sendable {
       return SyncError(.refused, account.error ?? "\(host) has refused the user name or password")
     }
     // A person is not held back.
-    if cause == .automatic, let time = account.notBefore, time > now(), time <= now() + Self.longestWait {
-      return SyncError(.busy(time - now()), "\(host) asks to wait until \(CivilTime.iso8601(time))")
+    let wait = wait(account)
+    if cause == .automatic, wait > 0 {
+      return SyncError(.busy(wait), "\(host) asks to wait until \(CivilTime.iso8601(now() + wait))")
     }
     return nil
+  }
+
+  /// Seconds for which the server wishes not to be asked; 0 where it may be.
+  package var wait: Int64 { (try? account()).map { wait($0) } ?? 0 }
+
+  private func wait(_ account: SyncAccount) -> Int64 {
+    let wait = (account.notBefore ?? 0) - now()
+    return (1...Self.longestWait).contains(wait) ? wait : 0
   }
 
   /// Seconds, whatever a server asks for. A clock that was set back makes longer ones.

@@ -8,6 +8,8 @@ package struct SyncTimetable: Sendable {
   private var mustRun = true
   /// Something has changed here that the server may not have.
   private var hasChanged = false
+  /// Seconds from the last try, which the server refused, to the next one; 0 where it did not.
+  private var rest = 0.0
 
   /// Seconds after the start, and after the network has changed.
   private static let beginning = 5.0
@@ -32,11 +34,16 @@ package struct SyncTimetable: Sendable {
   ///   - every: seconds from one synchronization to the next.
   ///   - age: seconds since the last one that worked, by whichever process; nil where none has.
   ///   - isPending: whether the server lacks anything.
+  ///   - wait: seconds for which the server wishes not to be asked.
   /// - Returns: whether to synchronize now.
   package mutating func isDue(
-    now: MonotonicTime, every: Int, age: Int64?, isPending: Bool
+    now: MonotonicTime, every: Int, age: Int64?, isPending: Bool, wait: Int64 = 0
   ) -> Bool {
     guard next <= now else { return false }
+    if wait > 0 {
+      next = now.adding(Double(wait))
+      return false
+    }
     defer { hasChanged = false }
     let age = age ?? .max
     // A clock that was set back makes a negative age.
@@ -47,5 +54,14 @@ package struct SyncTimetable: Sendable {
     }
     next = now.adding(Double(max(Int64(every) - age, 1)))
     return false
+  }
+
+  /// It has synchronized, or failed.
+  /// - Parameter wait: as above. Where the server refuses again and again, it is asked less and less often.
+  package mutating func ended(now: MonotonicTime, wait: Int64) {
+    rest = wait > 0 ? max(Double(wait), rest * 2) : 0
+    if rest == 0 { return }
+    mustRun = true
+    next = min(next, now.adding(rest))
   }
 }

@@ -58,6 +58,23 @@ import Testing
     #expect(times.next == at(900))
   }
 
+  @Test func whereTheServerAsksToWaitItIsAskedWhenThatEnds() {
+    var times = begun()
+    times.ended(now: at(1), wait: 30)
+    #expect(times.next == at(31))
+    times.changed(now: at(5))
+    #expect(times.next == at(25))
+    let isDue = times.isDue(now: at(25), every: 900, age: nil, isPending: true, wait: 6)
+    #expect(!isDue && times.next == at(31))
+    expect(&times, at: 31, age: 31, isPending: true, isDue: true, next: 931)
+    // Again and again: less and less often.
+    times.ended(now: at(31), wait: 30)
+    #expect(times.next == at(91))
+    expect(&times, at: 91, age: 91, isDue: true, next: 991)
+    times.ended(now: at(91), wait: 0)
+    #expect(times.next == at(991))
+  }
+
   @Test func whenTheNetworkReturnsItSynchronizesFiveSecondsLater() {
     var times = begun()
     times.networkChanged(now: at(300))
