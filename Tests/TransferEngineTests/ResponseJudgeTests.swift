@@ -36,6 +36,25 @@ import Testing
     _ question: ResponseJudge.Question, _ head: ResponseHead
   ) -> ResponseJudge.Verdict { ResponseJudge.judge(question, head, firstBytes: Array("ID3".utf8)) }
 
+  @Test func whatIsNoEpisodeMayHaveAnyTypeButIsNoText() {
+    for type in ["text/html", "application/xml", "application/json"] {
+      for isEpisode in [false, true] {
+        var question = question(from: 0, known: nil, stored: ByteRanges())
+        question.isEpisode = isEpisode
+        var head = head(200, ["content-length": "1000"])
+        head.mediaType = type
+        let archive: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]
+        let verdict = ResponseJudge.judge(question, head, firstBytes: archive)
+        let isTaken = if case .begin = verdict { true } else { false }
+        #expect(isTaken != isEpisode, "\(type)")
+        let page = ResponseJudge.judge(question, head, firstBytes: Array("<html>log in".utf8))
+        let wanted = isEpisode ? "audio" : "the file"
+        let words = if case .fault(let fault) = page { fault.message } else { "" }
+        #expect(words == "cdn.example.org sent a web page instead of \(wanted)")
+      }
+    }
+  }
+
   private func isGo(_ verdict: ResponseJudge.Verdict, at: Int64, agreeing: Int64) -> Bool {
     if case .go(_, at, agreeing) = verdict { return true }
     return false

@@ -37,7 +37,8 @@ extension TransferCore {
       stored: stored, decodes: download.ranges == .decoded, isBeside: isBeside,
       extendsBeginning: download.fetches.contains {
         $0.id != fetch.id && $0.claim == nil && $0.intake?.position == beginning
-      })
+      },
+      isEpisode: download.record.request.isEpisode)
     if head.isWhole && firstBytes.isEmpty {
       endFetch(fetch.id, of: &download, losing: true)
       // Where something has come before it was an accident.

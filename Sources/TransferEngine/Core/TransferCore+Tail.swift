@@ -28,7 +28,7 @@ extension TransferCore {
     let at = tail.request.start
     let question = ResponseJudge.Question(
       start: at, end: tail.request.end, known: open.representation, stored: open.claimed, decodes: false,
-      isBeside: true)
+      isBeside: true, isEpisode: download.record.request.isEpisode)
     guard case .go(let same, at, agreeing: 0) = ResponseJudge.judge(question, head, firstBytes: firstBytes)
     else { return endTail(of: &download, isRefused: true) }
     download.tail = nil

@@ -19,6 +19,8 @@ enum ResponseJudge {
     var isBeside: Bool
     /// Whether that one brings what follows the stored beginning.
     var extendsBeginning = false
+    /// Whether it is to be audio or video. Else any type will do, and only a text is refused.
+    var isEpisode = true
 
     var isWhole: Bool { start == 0 && end == nil }
   }
@@ -50,13 +52,14 @@ enum ResponseJudge {
     }
     switch head.status {
     case 200, 203:
-      if let intruder = ContentKind.intruder(head.mediaType, firstBytes) {
-        return .fault(Fault(.doubtful, "\(head.host) sent \(intruder) instead of audio"))
+      if let intruder = ContentKind.intruder(question.isEpisode ? head.mediaType : nil, firstBytes) {
+        let wanted = question.isEpisode ? "audio" : "the file"
+        return .fault(Fault(.doubtful, "\(head.host) sent \(intruder) instead of \(wanted)"))
       }
       if isCompressed(head, firstBytes) && !question.decodes { return .askDecoded }
       return judgeWhole(question, head)
     case 206:
-      if let intruder = ContentKind.intruder(head.mediaType, firstBytes) {
+      if question.isEpisode, let intruder = ContentKind.intruder(head.mediaType, firstBytes) {
         return .fault(Fault(.doubtful, "\(head.host) sent \(intruder) instead of audio"))
       }
       // A part of a coding is of no use beside decoded bytes, nor they beside it.
