@@ -183,6 +183,29 @@ import TransferProtocol
     #expect(world.flushes == before + 1)
     #expect(world.open.isEmpty)
   }
+  /// The store was lost.
+  @Test func whatIsForgottenBeforeTheCacheWasListedIsForgottenWhenItIsFound() {
+    let world = EngineWorld(1, hosts: 1, listsAtOnce: false)
+    let key = world.requests[0].key
+    world.say { .order(id: $0, .forget(key)) }
+    world.handle(.found([FoundFile(key: key, generation: 3, size: 1000, written: 1)]))
+    world.wait(90)
+    #expect(world.sent.last?.message == .answer(1) && world.removed == [3])
+    #expect(world.records[key] == nil && world.engine.status(of: key) == nil)
+  }
+
+  /// The store was lost: what was found is no episode after all.
+  @Test func whatIsOrderedTellsWhatItIs() {
+    var request = EngineWorld(1, hosts: 1).requests[0]
+    request.isEpisode = false
+    let here = (representation: Representation(total: 1000), present: ByteRanges([0..<1000]))
+    let world = EngineWorld(1, hosts: 1, files: [request.key: here], listsAtOnce: false)
+    world.handle(.found([FoundFile(key: request.key, generation: 3, size: 1000, written: 1)]))
+    #expect(world.state(0) == .cached && world.records[request.key]?.isEpisode == true)
+    world.say { .order(id: $0, .start(request)) }
+    #expect(world.state(0) == .cached && world.records[request.key]?.isEpisode == false && world.asked == 0)
+  }
+
   /// Somebody has deleted the cache while no daemon ran.
   @Test func whatTheStoreKnowsAndTheCacheHasNotIsNotHere() {
     let request = EngineWorld(1, hosts: 1).requests[0]

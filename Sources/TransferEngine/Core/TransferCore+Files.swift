@@ -292,6 +292,15 @@ extension TransferCore {
       change(name.key) { core, download in core.vanished(&download) }
     }
     for key in downloads.active.keys.sorted() { touch(key) }
+    // What was ordered since then wins.
+    for order in early {
+      if downloads.active[order.key]?.isWanted == true {
+        answer(order.name)
+      } else {
+        hear(order.order, order.name)
+      }
+    }
+    early = []
   }
 
   private mutating func adopt(_ file: FoundFile, _ names: Set<GenerationName>) -> Bool {

@@ -29,8 +29,11 @@ extension TransferCore {
   }
 
   /// An order goes to the disk before it acts. Only files go before that, because they make room for it.
-  private mutating func hear(_ order: TransferOrder, _ name: ClientNumber) {
+  mutating func hear(_ order: TransferOrder, _ name: ClientNumber) {
     var order = order
+    if phase == .listing, order.verb == .forget, !downloads.contains(order.key) {
+      return early.append(.init(name: name, order: order, place: 0, time: now.instant))
+    }
     if order.verb == .dropAtClose, downloads.active[order.key]?.isHeldOpen(at: now.instant) != true {
       order = .drop(order.key)
     }

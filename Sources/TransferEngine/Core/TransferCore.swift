@@ -34,6 +34,8 @@ package struct TransferCore: Hashable {
   var throttle = Throttle()
   var space = Space()
   var log = CommandLog()
+  /// Orders to forget what the store does not know: files of it may be found in a moment.
+  var early: [CommandLog.Order] = []
   var timers = TimerQueue<TimerName>()
   var rest: BackgroundRest?
   var random: SplitMix
