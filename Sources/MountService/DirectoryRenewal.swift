@@ -28,6 +28,7 @@ final class DirectoryRenewal: Sendable {
   func begin(after beginning: Double = DirectoryRenewal.beginning) {
     guard settings.directoryEvery != nil else { return }
     queue.async(after: beginning) { [self] in
+      DirectoryImport.clean(directory.place)
       if isDue, !MeteredNetwork.ask(seconds: Self.patience) { fetch() }
       begin(after: Self.period)
     }
@@ -45,10 +46,13 @@ final class DirectoryRenewal: Sendable {
 
   /// In a process of its own, so that its memory is freed at the end.
   private func fetch() {
-    let address = settings.directoryURL.map { [$0] } ?? []
+    // It may have a password, and every user can read a program's arguments.
+    var environment = Places.processEnvironment
+    environment[DumpQuestion.addressVariable] = settings.directoryURL
     do {
       let process = try ChildProcess.start(
-        FeedReader.thisProgram, name: "podcastfs", ["--quiet", "directory", "fetch"] + address)
+        FeedReader.thisProgram, name: "podcastfs", ["--quiet", "directory", "fetch"],
+        environment: environment)
       let status = try ChildProcess.wait(process)
       if status != 0 {
         log.write("the offline directory could not be fetched: podcastfs directory fetch says why")

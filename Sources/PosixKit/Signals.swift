@@ -30,9 +30,23 @@ package enum Signals {
   }
 
   /// Waits for a signal that ends a program.
-  package static func waitForEnding() {
+  /// - Returns: its number.
+  @discardableResult package static func waitForEnding() -> Int32 {
     var set = ending
-    while sigwaitinfo(&set, nil) < 0 {}
+    while true {
+      let number = sigwaitinfo(&set, nil)
+      if number > 0 { return number }
+    }
+  }
+
+  /// Ends the program as the signal does that `waitForEnding` took.
+  package static func end(by number: Int32) {
+    signal(number, SIG_DFL)
+    var set = sigset_t()
+    sigemptyset(&set)
+    sigaddset(&set, number)
+    pthread_sigmask(SIG_UNBLOCK, &set, nil)
+    kill(getpid(), number)
   }
 
   /// Whether a signal that ends the program is pending.

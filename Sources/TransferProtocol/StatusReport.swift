@@ -12,8 +12,8 @@ package enum StatusReport {
       ("version", .string(version)),
       ("cache_bytes", .integer(statuses.reduce(0) { $0 + $1.budgeted })),
       ("cache_limit", .integer(cacheLimit)),
-      ("active", .integer(Int64(statuses.count { $0.state == .downloading }))),
-      ("queued", .integer(Int64(statuses.count { $0.state == .queued }))),
+      ("active", .integer(Int64(statuses.count { $0.state == .downloading && $0.isEpisode }))),
+      ("queued", .integer(Int64(statuses.count { $0.state == .queued && $0.isEpisode }))),
       ("transfers", .array(shown.map(json))),
     ])
   }

@@ -125,6 +125,54 @@ import Testing
     #expect(ranges == [])
   }
 
+  @Test func twoFetchesAtOnceBothSucceed() throws {
+    serve(try dump("Show", rows: 2000))
+    let fetches = try (0..<2).map { _ in try Products.start("podcastfs", ["directory", "fetch"], in: home) }
+    for fetch in fetches { #expect(fetch.wait() == .exit(0), "\(fetch.errors)") }
+    #expect(try status()["podcasts"]?.wholeNumber == 2000 && ranges.count == 1)
+  }
+
+  @Test func aDumpIsKnownByItsFirstBytesWhateverItsType() throws {
+    let bytes = try dump("Show")
+    serve(bytes) { $0.mediaType = "text/html" }
+    let fetch = try run("directory", "fetch")
+    #expect(fetch.end == .exit(0), "\(fetch.errors)")
+  }
+
+  /// An import of a pipe that never ends.
+  @Test(arguments: [SIGINT, SIGTERM, SIGKILL]) func anImportThatASignalEndsLeavesNothing(_ signal: Int32)
+    throws
+  {
+    let file = home.home.path("cache/podcastfs/directory-dump.db")
+    let pipe = home.home.path("pipe")
+    #expect(mkfifo(pipe, 0o600) == 0)
+    let work = try Products.start("podcastfs", ["directory", "import", pipe], in: home)
+    let writer = try FileDescriptor(opening: pipe, O_WRONLY)
+    try Array(dump("Show").prefix(4096)).withUnsafeBytes { try writeFully(writer.rawValue, $0) }
+    #expect(eventually { Directories.exists(file) })
+    kill(work.id, signal)
+    #expect(work.wait() == .signal(signal))
+    if signal == SIGKILL { #expect(try run("directory", "remove").end == .exit(0)) }
+    #expect(!Directories.exists(file))
+  }
+
+  @Test func aWholeDumpIsInstalledAndGoesAlsoWhereTheDaemonsStoreWasLost() throws {
+    let episodes = home.home.path("cache/podcastfs/episodes")
+    for verb in ["fetch", "remove"] {
+      serve(try dump("Show"), etag: "\"\(verb)\"")
+      #expect(try run("directory", "fetch", "--queue").end == .exit(0))
+      #expect(eventually { (try? self.run("directory", "status").output.contains("installs it")) ?? false })
+      let before = ranges.count
+      #expect(home.signalDaemon(SIGTERM))
+      #expect(eventually { self.home.daemon == nil })
+      for end in ["", "-wal", "-shm"] { unlink(home.home.path("state/podcastfs/transfers.sqlite\(end)")) }
+      let end = try run("directory", verb)
+      #expect(end.end == .exit(0), "\(end.errors)")
+      #expect(eventually { (try? Directories.names(in: episodes)) == [] })
+      #expect(ranges.count == before)
+    }
+  }
+
   @Test(arguments: ["cancel", "remove"]) func aDownloadThatIsUnderWayIsEnded(by verb: String) throws {
     serve(try dump("Show")) { $0.plan = [.init(), .with { $0.stallAfter = 400_000 }] }
     #expect(try run("directory", "fetch", "--queue").end == .exit(0))

@@ -48,6 +48,17 @@ import Testing
     #expect(try ask("\(server.address)/simple", installed: simple.text) == nil)
   }
 
+  @Test func whatIsKeptOfADumpHasNoSecretOfItsAddress() throws {
+    let origin = try OriginServer()
+    var resource = OriginResource(dump, mediaType: "application/gzip")
+    resource.etag = "\"1\""
+    let url =
+      origin.serve("/dump.tgz", resource).replacing("http://", with: "http://ann:s3cret@") + "?token=t0ken"
+    let identity = try #require(try ask(url))
+    #expect(!identity.text.contains("s3cret") && !identity.text.contains("t0ken"), "\(identity.text)")
+    #expect(try ask(url, installed: identity.text) == nil)
+  }
+
   @Test func aDumpWithoutTagAndDateIsNeverTheInstalledOne() throws {
     let bytes = dump
     let server = try HTTPServer { _, writer throws(ResponseWriter.Ended) in

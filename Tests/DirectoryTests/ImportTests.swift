@@ -175,8 +175,39 @@ import Testing
     let lock = try FileDescriptor(opening: installation.place.file + ".lock", O_RDWR)
     let isLocked = lock.tryLock(.exclusive)
     #expect(isLocked)
-    let refusal = installation.refusal(installation.folder.path("podcastindex_feeds.db"))
-    #expect(refusal == "another import is under way")
+    let other = DirectoryImport(
+      place: installation.place, program: Products.path("podcastfs"), minimumFree: 0)
+    let file = installation.folder.path("podcastindex_feeds.db")
+    let error = #expect(throws: DirectoryError.self) {
+      try other.run(try FileDescriptor(opening: file, O_RDONLY), name: "dump")
+    }
+    #expect(error?.message == "another import is under way")
+  }
+
+  @Test func whoseDumpAnotherImportInstallsWaitsForThat() throws {
+    try installation.install([Installation.row("One")])
+    let lock = try FileDescriptor(opening: installation.place.file + ".lock", O_RDWR)
+    let isLocked = lock.tryLock(.exclusive)
+    #expect(isLocked)
+    var stages: [DirectoryImport.Stage] = []
+    try installation.install(installation.folder.path("podcastindex_feeds.db")) { stage in
+      stages.append(stage)
+      if stage == .waiting { lock.unlock() }
+    }
+    #expect(stages == [.waiting])
+  }
+
+  @Test func leftoversGoWhereNoImportIsUnderWay() throws {
+    try installation.install([Installation.row("One")])
+    for path in [".new", ".waiting"] { try Directories.replace(installation.place.file + path, with: [1]) }
+    try installation.folder.write("cache/directory-dump.db", [1])
+    let lock = try FileDescriptor(opening: installation.place.file + ".lock", O_RDWR)
+    let isLocked = lock.tryLock(.exclusive)
+    DirectoryImport.clean(installation.place)
+    #expect(isLocked && installation.leftovers.count == 3)
+    lock.unlock()
+    DirectoryImport.clean(installation.place)
+    #expect(try installation.leftovers == [] && installation.titles("one") == ["One"])
   }
 
   @Test func whatAnImportThatWasKilledHasLeftGoes() throws {

@@ -38,10 +38,13 @@ enum DirectoryCommand: Command {
     let operands = try arguments.operands()
     let (places, settings) = try CommandSettings.load()
     let place = DirectoryPlace(settings, places)
+    if operands.first == "fetch" || operands.first == "import" { DirectoryImport.cleansAtEnd(place) }
+    DirectoryImport.clean(place)
     switch (operands.first, operands.count) {
     case ("fetch", 1...2):
       var settings = settings
-      if operands.count == 2 { settings.directoryURL = operands[1] }
+      let own = Places.processEnvironment[DumpQuestion.addressVariable]
+      if let address = operands.count == 2 ? operands[1] : own { settings.directoryURL = address }
       return try fetch(place, places, settings, isJSON, isQueued: isQueued)
     case ("import", 2): return try importFile(operands[1], place, places, settings, isJSON)
     case ("status", 1): return try status(place, places, settings, isJSON)
@@ -77,6 +80,7 @@ enum DirectoryCommand: Command {
   ) throws -> Int32 {
     let shown = WebAddress(settings.dumpAddress).shown
     let download = try DumpDownload(place, places, settings)
+    let begun = wallClockSeconds()
     do {
       guard let identity = try download.ask() else {
         try download.remove()
@@ -95,6 +99,11 @@ enum DirectoryCommand: Command {
       try download.remove()
       report(facts, place, isJSON)
     } catch {
+      // Another command has installed it meanwhile, and ended the download.
+      if let facts = try? PodcastDirectory(place: place).facts(), facts.made >= begun, facts.source == shown {
+        report(facts, place, isJSON)
+        return 0
+      }
       if (error as? DirectoryError)?.errno == .EINVAL { try? download.remove() }
       throw DirectoryWork.failure(of: shown, error)
     }
@@ -136,7 +145,9 @@ enum DirectoryCommand: Command {
       StandardStreams.complain("\(DirectoryError.missing)")
     }
     if let part, !isJSON {
-      let end = part.state == .cached ? ": podcastfs directory fetch installs it" : ""
+      let end =
+        part.state == .cached
+        ? ": podcastfs directory fetch installs it" : part.error.map { ": \($0)" } ?? ""
       StandardStreams.tell("a new dump: \(DumpDownload.words(part))\(end)", hanging: 2)
     }
     return facts == nil ? 1 : 0
@@ -184,6 +195,7 @@ enum DirectoryWork {
 
   private static func words(_ stage: DirectoryImport.Stage) -> String {
     switch stage {
+    case .waiting: "waiting for another import"
     case .unpacking(let bytes, let total):
       "unpacking: \(HumanText.size(bytes))" + (total.map { " of \(HumanText.size($0))" } ?? "")
     case .checking: "checking the database"

@@ -55,7 +55,10 @@ final class DumpDownload {
   /// Has the daemon download the dump, unless it is here.
   func order(_ dump: DumpIdentity) throws {
     if let status, status.state == .cached {
-      if dump.isCertain, identity(of: status) == dump { return }
+      if dump.isCertain, identity(of: status) == dump {
+        // Where the daemon's store was lost, it took this for an episode.
+        return status.isEpisode ? try order(.start(request)) : ()
+      }
       try remove()
     }
     try DirectoryImport.checkRoom(
@@ -84,7 +87,7 @@ final class DumpDownload {
       if let why = client.daemonFailure { throw CommandFailure(why) }
       if status.state == .queued, let why = status.error, why != reason {
         line.clear()
-        StandardStreams.complain("waiting: \(why)")
+        StandardStreams.complain(why.hasPrefix("waiting") ? why : "waiting: \(why)")
         reason = why
       }
       // A daemon that has died is started again.
@@ -95,11 +98,10 @@ final class DumpDownload {
 
   func open(_ status: TransferStatus) throws -> FileDescriptor { try client.openWhole(status) }
 
-  /// Removes what is here of this dump and of others.
+  /// Removes what is here of this dump and of others. Where the daemon's store was lost, it takes them for episodes.
   func remove() throws {
-    for status in client.allStatuses() where !status.isEpisode {
-      try order(.forget(status.key))
-    }
+    let others = client.allStatuses().filter { !$0.isEpisode && $0.key != request.key }
+    for key in others.map(\.key) + [request.key] { try order(.forget(key)) }
   }
 
   private func identity(of status: TransferStatus) -> DumpIdentity? {

@@ -6,6 +6,8 @@ package import PosixKit
 /// and puts it in its place in one step.
 package struct DirectoryImport {
   package enum Stage: Hashable, Sendable {
+    /// Another import is under way.
+    case waiting
     /// Bytes of the dump, and of the whole where that is known.
     case unpacking(Int64, of: Int64?)
     /// The database is being checked.
@@ -43,20 +45,32 @@ package struct DirectoryImport {
   /// Imports what `source` holds: a file, or a pipe.
   /// - Parameters:
   ///   - name: of the file or its address, to be kept.
-  ///   - identity: see `DirectoryFacts`.
+  ///   - identity: see `DirectoryFacts`. With one, it waits for an import that is under way, and has nothing to do where that
+  ///     has installed the same.
   /// - Throws: `DirectoryError`, `NoRoom`, `PosixError` or `DatabaseError`; the directory that was there stays.
   package func run(_ source: borrowing FileDescriptor, name: String, identity: String? = nil) throws
     -> DirectoryFacts
   {
     try Directories.create(place.folder)
     let lock = try FileDescriptor(opening: place.lock, O_RDWR | O_CREAT)
-    guard lock.tryLock(.exclusive) else {
-      throw DirectoryError(.EBUSY, "another import is under way")
+    var hasWaited = false
+    while !lock.tryLock(.exclusive) {
+      if identity == nil { throw DirectoryError(.EBUSY, "another import is under way") }
+      hasWaited = true
+      progress(.waiting)
+      usleep(100_000)
     }
     // A child process that another thread starts now may inherit the descriptor, so that closing it would not be enough.
     defer { lock.unlock() }
-    defer { removeLeftovers() }
-    removeLeftovers()
+    if hasWaited, let facts = try? PodcastDirectory(place: place).facts(), facts.identity == identity {
+      return facts
+    }
+    Self.running.withLock { $0 = true }
+    defer {
+      Self.removeLeftovers(place)
+      Self.running.withLock { $0 = false }
+    }
+    Self.removeLeftovers(place)
     var facts = DirectoryFacts()
     (facts.source, facts.identity) = (name, identity)
     let builder: DirectoryBuilder
@@ -153,9 +167,40 @@ package struct DirectoryImport {
     try FileDescriptor(opening: place.folder, O_RDONLY).synchronize()
   }
 
-  /// Removes the files that an import leaves when it ends or is killed.
-  private func removeLeftovers() {
-    for path in [place.new, place.waiting, place.unpacked] {
+}
+
+// What an import leaves when it ends or is killed: up to some gigabytes.
+extension DirectoryImport {
+  /// Whether an import of this process is under way.
+  private static let running = Monitor(false)
+
+  /// Has an import of this process leave nothing where a signal ends the program. To be called before it has other threads.
+  package static func cleansAtEnd(_ place: DirectoryPlace) {
+    Signals.blockEnding()
+    PosixThread.start("end") {
+      let number = Signals.waitForEnding()
+      running.withLock { isRunning in
+        if isRunning { removeLeftovers(place) }
+        Signals.end(by: number)
+      }
+    }
+  }
+
+  /// Removes what an import has left that was killed.
+  package static func clean(_ place: DirectoryPlace) {
+    guard leftovers(place).contains(where: { Directories.exists($0) }),
+      let lock = try? FileDescriptor(opening: place.lock, O_RDWR | O_CREAT), lock.tryLock(.exclusive)
+    else { return }
+    removeLeftovers(place)
+    lock.unlock()
+  }
+
+  private static func leftovers(_ place: DirectoryPlace) -> [String] {
+    [place.new, place.waiting, place.unpacked]
+  }
+
+  private static func removeLeftovers(_ place: DirectoryPlace) {
+    for path in leftovers(place) {
       for suffix in ["", "-journal", "-wal", "-shm"] { unlink(path + suffix) }
     }
   }

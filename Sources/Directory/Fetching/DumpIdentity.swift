@@ -2,6 +2,7 @@ package import PodcastModel
 
 /// What tells a dump on its server from the next one: no checksum of it is published.
 package struct DumpIdentity: Hashable, Sendable {
+  /// Without its secrets: all users may read the directory's file.
   package var url: String
   /// A strong one, with its quotes (RFC 9110 §8.8.3).
   package var entityTag: String?
@@ -9,7 +10,7 @@ package struct DumpIdentity: Hashable, Sendable {
   package var length: Int64?
 
   package init(url: String, _ representation: Representation) {
-    self.url = url
+    self.url = WebAddress(url).shown
     (entityTag, lastModified) = (representation.entityTag, representation.lastModified)
     length = representation.total
   }
@@ -26,7 +27,7 @@ package struct DumpIdentity: Hashable, Sendable {
   package init?(text: String) {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     guard lines.count == 4 else { return nil }
-    url = lines[0]
+    url = WebAddress(lines[0]).shown
     entityTag = lines[1].isEmpty ? nil : lines[1]
     lastModified = lines[2].isEmpty ? nil : lines[2]
     length = Int64(lines[3])

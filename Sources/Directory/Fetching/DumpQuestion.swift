@@ -7,6 +7,9 @@ package struct DumpQuestion {
   /// Podcast Index's own dump.
   package static let usualAddress = "https://public.podcastindex.org/podcastindex_feeds.db.tgz"
 
+  /// The environment's variable that has another address for a program that a mount starts.
+  package static let addressVariable = "PODCASTFS_DIRECTORY_URL"
+
   /// Bytes that tell a dump from a web page.
   private static let head = 512
 
@@ -19,7 +22,9 @@ package struct DumpQuestion {
     _ request: HTTPRequest, installed: String?, _ client: HTTPClient
   ) throws -> DumpIdentity? {
     let url = request.url
-    let installed = installed.flatMap { DumpIdentity(text: $0) }.flatMap { $0.url == url ? $0 : nil }
+    let installed = installed.flatMap { DumpIdentity(text: $0) }.flatMap {
+      $0.url == WebAddress(url).shown ? $0 : nil
+    }
     var request = request
     request.headers.append(("Range", "bytes=0-\(head - 1)"))
     if let tag = installed?.entityTag {
