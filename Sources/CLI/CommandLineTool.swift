@@ -77,7 +77,7 @@ package enum CommandLineTool {
       StandardStreams.complain("\(error) (see podcastfs help\(error.topic.map { " " + $0 } ?? ""))")
       return 64
     } catch let error as MountFailure.Usage {
-      StandardStreams.complain("\(error.description) (see podcastfs help mount)")
+      StandardStreams.complain("\(error.description) (see podcastfs help options)")
       return 64
     } catch {
       StandardStreams.complain("\(error)")

@@ -28,7 +28,7 @@ extension Catalog {
     return keys
   }
 
-  /// Deletes what a process that has ended has left of podcasts that were to be forgotten.
+  /// Goes on with forgetting podcasts where an earlier process ended before it was done.
   package func finishForgetting() throws(CatalogError) {
     try Forgetting.finish(store, withWords: true)
   }

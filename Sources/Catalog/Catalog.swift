@@ -115,7 +115,7 @@ package final class Catalog: Sendable {
       case .subscriptions, .subscription: feeds.scheduler.wake()
       case .refreshed, .everything:
         feeds.scheduler.wake()
-        // Also where a command has refreshed it, which leaves the index to us.
+        // A command that refreshes a podcast leaves its texts to the mount's index.
         texts.fill()
       default: break
       }

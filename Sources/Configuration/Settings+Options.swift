@@ -62,7 +62,10 @@ extension Settings {
     .init("connect_timeout", "SECONDS", "15", "how long it may take to connect") {
       $0.connectTimeout = try SettingValue.seconds($1, $2)
     },
-    .init("refresh", "SECONDS", "3600", "the time between refreshes of a subscription; at least 900") {
+    .init(
+      "refresh", "SECONDS", "3600",
+      "the time between refreshes of a subscription while an episode is due; at least 900"
+    ) {
       $0.refresh = try SettingValue.refresh($1, $2)
     },
     .init(

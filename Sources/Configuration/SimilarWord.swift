@@ -8,7 +8,10 @@ package enum SimilarWord {
 
   /// The word that is the fewest changes away, at most a third of its letters; nil where none is.
   package static func find(_ word: String, among words: [String]) -> String? {
-    let near = words.map { (word: $0, distance: distance(word, $0)) }.min { $0.distance < $1.distance }
+    // Of two that are as near, the one that begins with the same letter.
+    let near = words.map { (word: $0, distance: distance(word, $0)) }.min {
+      ($0.distance, $0.word.first == word.first ? 0 : 1) < ($1.distance, $1.word.first == word.first ? 0 : 1)
+    }
     guard let near, near.distance <= max(near.word.count / 3, 1) else { return nil }
     return near.word
   }

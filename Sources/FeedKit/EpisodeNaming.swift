@@ -4,8 +4,8 @@ internal import PodcastModel
 /// (Documentation/Semantics.md, Names).
 ///
 /// An episode that shares its day with another one has its hour in the name, `<date> 1830 - <Title>`; where two of the
-/// day have the same hour and minute or none, a number, `<date> 002 - <Title>`. Where others of the day have hours
-/// already, the number sorts behind the hour: `181` behind `1800`.
+/// day have the same hour and minute or none, a number, `<date> 002 - <Title>`. A number begins with the hour where
+/// other names of that day have hours: `181` for the first one after 18:00, which sorts behind `1800`.
 package struct EpisodeNaming: Sendable {
   package struct Name: Sendable {
     /// The item's place among those that were given.

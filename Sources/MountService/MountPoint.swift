@@ -49,7 +49,7 @@ package enum MountPoint {
       switch mount.isOurs ? MountProbe.look(at: absolute) : .dead {
       case .alive:
         throw MountFailure(
-          "podcastfs is already mounted on \(path), perhaps as a demonstration: podcastfs unmount \(path)")
+          "already mounted on \(path), perhaps as a demonstration: podcastfs unmount \(path)")
       case .silent:
         throw MountFailure(
           "the mount on \(path) does not answer: podcastfs unmount --lazy \(path)")

@@ -26,8 +26,9 @@ final class InotifyEmitter: Sendable {
     var pending: [NodeID: [String: Entry]] = [:]
     var count = 0
     var isScheduled = false
-    /// What the thread makes known at this moment, and its number.
+    /// The name for which this emitter makes a system call at this moment.
     var current: Entry?
+    /// The thread that makes these calls, as gettid(2) numbers it.
     var thread: Int32 = 0
     /// The mount's device, as the kernel numbers it; nil before `begin` and after `stop`.
     var device: UInt64?
@@ -223,7 +224,8 @@ final class InotifyEmitter: Sendable {
     caller.isRepeated && predecessors.contains(caller.thread) || entry(from: caller.thread) != nil
   }
 
-  /// What is being made known, where a request comes from this thread.
+  /// The name that the emitter makes known at this moment, if `thread` is the emitter's own; else nil. The mount then
+  /// answers the request by itself.
   func entry(from thread: Int32) -> Entry? {
     state.withLock { $0.thread == thread ? $0.current : nil }
   }

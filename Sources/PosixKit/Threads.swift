@@ -27,7 +27,7 @@ package enum PosixThread {
     exit(1)
   }
 
-  /// Starts a detached thread where the system gives one: for whatever can also be done without.
+  /// Starts a detached thread, if the system has room for one. The caller must be able to go on without it.
   /// - Returns: whether it runs.
   package static func attempt(
     _ name: String, stackSize: Int = 512 * 1024, _ run: @escaping @Sendable () -> Void

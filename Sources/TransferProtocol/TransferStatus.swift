@@ -34,9 +34,10 @@ package struct TransferStatus: Hashable, Sendable {
     package var failed: Int64?
     /// Tries in a row that brought nothing: back-off goes on where it was.
     package var count: Int64 = 0
-    /// In how many networks, or on how many days, it failed in a way that may be the network's or the clock's fault, and
-    /// when that was last counted.
+    /// In how many networks, or on how many days, the download failed for a reason that may be the network's or the
+    /// clock's fault.
     package var doubts: Int64 = 0
+    /// When `doubts` was last counted.
     package var doubted: Int64 = 0
     /// The server's Retry-After: not to be asked before.
     package var notBefore: Int64?

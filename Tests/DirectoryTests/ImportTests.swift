@@ -74,10 +74,10 @@ import Testing
     let cases: [(String, [UInt8], String)] = [
       (
         "a text", Array("403 Forbidden: please identify".utf8),
-        "is a text and no dump of Podcast Index: 403 Forbidden"
+        "is a text, not a dump of Podcast Index: 403 Forbidden"
       ),
       ("nothing", [], "it is empty"),
-      ("a picture", [0x89, 0x50, 0x4E, 0x47, 0, 0, 0, 0], "is no dump"),
+      ("a picture", [0x89, 0x50, 0x4E, 0x47, 0, 0, 0, 0], "is not a dump"),
       ("a cut archive", Array(good.prefix(good.count / 2)), "cut short"),
       (
         "damaged data", damaged, "damaged"
@@ -92,7 +92,7 @@ import Testing
       ("a place outside", Gzip.stored(Tar.member("../a.db", database)), "outside"),
       ("the root", Gzip.stored(Tar.member("/tmp/a.db", database)), "outside"),
       ("a bomb", Gzip.stored(Tar.header("a.db", size: 17 << 30)), "longer than 16 GiB"),
-      ("no tar", Gzip.stored([UInt8](repeating: 65, count: 2000)), "no archive of tar"),
+      ("no tar", Gzip.stored([UInt8](repeating: 65, count: 2000)), "not a tar archive"),
       ("an archive of nothing", Gzip.stored(Tar.end), "empty"),
     ]
     for (name, bytes, reason) in cases {

@@ -259,7 +259,9 @@ import Testing
     #expect(feed.episodes.map(\.fileExtension) == [".mp4", ".mp3", ".mp3", ".mp3", ".mp3", ".ogg"])
     #expect(feed.episodes.last?.enclosure?.length == 9)
     #expect(
-      feed.warnings == ["an item has only a stream or playlist (HLS), which is no file: left out (3 times)"])
+      feed.warnings == [
+        "an item has only a stream or playlist (HLS), which is not a file: left out (3 times)"
+      ])
   }
 
   @Test func `A guid may be the page, an id the guid, and a date a term of Dublin Core`() throws {

@@ -44,7 +44,9 @@ enum DemoCommand: Command {
       StandardStreams.report("The demonstration is already mounted on \(mountPoint)")
       return 0
     }
-    if !isBackground { try MountPoint.make(mountPoint) }
+    if !isBackground {
+      if operands.isEmpty { _ = try MountPoint.usual() } else { try MountPoint.make(mountPoint) }
+    }
     if !staysInForeground && !isBackground {
       if let failure = try BackgroundProcess.start([name, backgroundFlag] + words) {
         throw CommandFailure(failure)

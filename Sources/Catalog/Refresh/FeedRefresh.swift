@@ -94,7 +94,8 @@ extension FeedRefresh {
     if let cut = answer.cut, state.failures == 0 {
       log.write("\(state.feedURL.shown) broke off: \(cut)")
     }
-    // Where a redirect leads to nothing yet, the old address is kept, and the next answer is read whole.
+    // A feed that had episodes and now has none may be under construction: its redirect does not count yet, and the
+    // next request asks for the whole feed.
     let isEmptied = document.episodes.isEmpty && !hadNone
     let relocation = FeedRelocation(
       state: state, announced: isCut ? nil : document.newFeedURL,

@@ -13,7 +13,7 @@ package enum AppleCharts {
   /// The numbers of the podcasts in a chart, the first one first.
   static func numbers(in body: [UInt8]) throws(CatalogError) -> [Int64] {
     guard let results = (try? JSONValue(parsing: body))?["feed"]?["results"], case .array(let list) = results
-    else { throw CatalogError(.EPROTO, "the chart is no list of podcasts") }
+    else { throw CatalogError(.EPROTO, "the chart is not a list of podcasts") }
     return list.compactMap { $0["id"]?.text.flatMap { Int64($0) } }
   }
 }

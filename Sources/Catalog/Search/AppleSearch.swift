@@ -112,7 +112,7 @@ package struct AppleAnswer {
   /// - Throws: EPROTO where the bytes are no such answer.
   package init(_ body: [UInt8]) throws(CatalogError) {
     guard case .array(let results)? = (try? JSONValue(parsing: body))?["results"] else {
-      throw CatalogError(.EPROTO, "the answer of the search service is no list of podcasts")
+      throw CatalogError(.EPROTO, "the answer of the search service is not a list of podcasts")
     }
     self.results = results
     podcasts = results.compactMap(Self.podcast)

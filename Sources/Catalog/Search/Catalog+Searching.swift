@@ -136,7 +136,7 @@ extension Catalog {
     // An address may hold a password or a token: no service gets to see one.
     if SubscriptionAddress.isAddress(query.terms) {
       throw CatalogError(
-        .EINVAL, "an address is no search, and was sent nowhere: podcastfs subscribe ADDRESS follows it")
+        .EINVAL, "an address is not a search, and was not sent: podcastfs subscribe ADDRESS follows it")
     }
     let index = try directoryAnswer(query, limit: limit)
     // A number names one podcast: once it is found, no other source is asked.

@@ -93,11 +93,11 @@ struct DumpUnpacker {
 /// Says what a file is that is no dump.
 enum ForeignText {
   /// - Parameter head: the first bytes of the file.
-  /// - Returns: the rest of a sentence, as "is a text and no dump of Podcast Index: <!DOCTYPE html>".
+  /// - Returns: the rest of a sentence, as "is a text, not a dump of Podcast Index: <!DOCTYPE html>".
   static func description(of head: UnsafeRawBufferPointer) -> String {
     let start = String(decoding: head.prefix(200), as: UTF8.self)
     let isText = head.prefix(200).allSatisfy { $0 >= 0x20 && $0 != 0x7F || (9...13).contains($0) }
-    guard isText else { return "is no dump of Podcast Index (a .tgz, or the database in it)" }
-    return "is a text and no dump of Podcast Index: \(PrintableText.line(start).prefix(80))"
+    guard isText else { return "is not a dump of Podcast Index (a .tgz, or the database in it)" }
+    return "is a text, not a dump of Podcast Index: \(PrintableText.line(start).prefix(80))"
   }
 }

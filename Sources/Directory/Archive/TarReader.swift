@@ -58,7 +58,7 @@ struct TarReader {
     // Zeros are at the end.
     if header.allSatisfy({ $0 == 0 }) { return .header([]) }
     guard Self.hasChecksum(header), let size = Self.number(header[124..<136]), size >= 0 else {
-      throw DirectoryError.refused("it is no archive of tar")
+      throw DirectoryError.refused("it is not a tar archive")
     }
     let filling = (Int64(Self.block) - size % Int64(Self.block)) % Int64(Self.block)
     switch header[156] {

@@ -65,7 +65,7 @@ struct EpisodeDraft {
     }
     guard let url = absolute(trimmed) else { return leftOut = "an enclosure has no usable address" }
     if MediaType.isPlaylist(type: type, url: url) {
-      return leftOut = "an item has only a stream or playlist (HLS), which is no file: left out"
+      return leftOut = "an item has only a stream or playlist (HLS), which is not a file: left out"
     }
     let isSame = FeedText.isSame(url.forRequest, trimmed)
     let address = isSame ? url : WebAddress(FeedText.string(trimmed))

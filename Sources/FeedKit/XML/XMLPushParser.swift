@@ -88,8 +88,8 @@ final class XMLPushParser {
     }
     handler.ignorableWhitespace = handler.characters
     handler.cdataBlock = handler.characters
-    // An entity that XML does not know: those of HTML are read in the repaired document. Where a document type is
-    // there, libxml2 takes it for a mere warning, and drops the text.
+    // libxml2 asks here for an entity that XML does not define, such as HTML's `&nbsp;`. This counts as an error: the
+    // document is repaired and read again. In a document with a DOCTYPE, libxml2 itself only warns and drops the text.
     handler.getEntity = { data, _ in
       XMLPushParser.with(data) { $0.hasFailed = true }
       return nil

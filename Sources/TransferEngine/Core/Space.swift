@@ -207,7 +207,7 @@ extension TransferCore {
     case .none:
       // What is on its way is shown before anybody hears that there is no more.
       if download.openFiles?.pending ?? 0 > 0 { return false }
-      // A reader hears of it; without one it waits in the queue.
+      // A reader gets the error. A download that nobody reads waits in the queue.
       let isAwaited = !download.isBackground || download.servesReaders
       endFetches(of: &download, losing: true)
       touch(&download)

@@ -101,7 +101,8 @@ extension TransferCore {
         askWhole()
       }
     }
-    // The final address is asked without the redirects before it, which often expire, for a while.
+    // For five minutes after an answer, requests go straight to the address that redirects led to. Later that
+    // address may have expired.
     let source = download.source
     let isFresh = source.answered.map { now.instant < $0.adding(300) } ?? false
     let isDirect =

@@ -22,7 +22,7 @@ EMBLEMS = {
     'failed': 'emblem-important',
 }
 WORDS = {
-    'remote': '', 'queued': 'waiting', 'downloading': 'downloading', 'paused': 'paused', 'failed': 'failed',
+    'remote': '', 'queued': 'queued', 'downloading': 'downloading', 'paused': 'paused', 'failed': 'failed',
     'cached': 'downloaded',
 }
 MOST_FILES = 500  # of a selection that are looked at for its menu
