@@ -1,5 +1,6 @@
 internal import Directory
 package import HTTPKit
+internal import PodcastModel
 package import PosixKit
 internal import SQLiteKit
 
@@ -94,18 +95,6 @@ package struct CatalogError: Error, Hashable, Sendable, CustomStringConvertible 
       case 429, 503: .EAGAIN
       default: .EIO
       }
-    self.init(errno, "HTTP \(status)\(Self.word(status)) from \(host)")
-  }
-
-  private static func word(_ status: Int) -> String {
-    switch status {
-    case 401: " (needs a user name and password)"
-    case 403: " (refused)"
-    case 404: " (not found)"
-    case 410: " (gone)"
-    case 429: " (asked too often)"
-    case 500...599: " (server error)"
-    default: ""
-    }
+    self.init(errno, HTTPStatus.text(status, from: host))
   }
 }

@@ -185,7 +185,8 @@ struct ScreenSnapshotTests {
           2, .downloading, "The long road to the harbour, with the lamplighter, part 2", 3 << 20,
           error: "stalled for 12 s"),
         status(3, .queued, "Tide tables", 0), status(4, .paused, "Fog on the breakwater", 24 << 20),
-        status(5, .failed, "The lamplighter's round", 0, error: "404 Not Found from media.harbour.example"),
+        status(
+          5, .failed, "The lamplighter's round", 0, error: "HTTP 404 (not found) from media.harbour.example"),
         status(6, .cached, "Ropes", 48 << 20),
       ]
     ) { _ in "Harbour Lights" }

@@ -79,7 +79,7 @@ import TransferProtocol
     let client = try user.client()
     #expect(client.confirmed { $0.order(.start(request), completion: $1) })
     #expect(
-      eventually { client.status(of: request.key)?.error == "503 Service Unavailable from 127.0.0.1" })
+      eventually { client.status(of: request.key)?.error == "HTTP 503 (server error) from 127.0.0.1" })
     #expect(client.reaches(.queued, request))
   }
 
@@ -198,9 +198,10 @@ import TransferProtocol
 
   @Test(
     arguments: [
-      (404, "404 Not Found from 127.0.0.1"), (410, "410 Gone from 127.0.0.1"),
-      (403, "403 Forbidden from 127.0.0.1"), (451, "451 Unavailable For Legal Reasons from 127.0.0.1"),
-      (400, "400 Bad Request from 127.0.0.1"),
+      (404, "HTTP 404 (not found) from 127.0.0.1"), (410, "HTTP 410 (gone) from 127.0.0.1"),
+      (403, "HTTP 403 (refused) from 127.0.0.1"),
+      (451, "HTTP 451 (refused for legal reasons) from 127.0.0.1"),
+      (400, "HTTP 400 from 127.0.0.1"),
     ])
   func aStatusThatStaysFails(_ status: Int, _ words: String) throws {
     #expect(try fail(.with { $0.status = status }) == words)
@@ -221,7 +222,7 @@ import TransferProtocol
         let log = (try? Directories.read(user.places.logFile)) ?? []
         let text = String(decoding: log, as: UTF8.self)
         return text.contains("another file for Show – Title")
-          && text.contains("cannot download Show – Title: 410 Gone from 127.0.0.1")
+          && text.contains("cannot download Show – Title: HTTP 410 (gone) from 127.0.0.1")
       })
   }
 

@@ -152,7 +152,7 @@ import TransferProtocol
     }
     let client = try user.client()
     let episode = try client.opened(request)
-    #expect(episode.readFailure(at: 500_000, 4096)?.message == "404 Not Found from 127.0.0.1")
+    #expect(episode.readFailure(at: 500_000, 4096)?.message == "HTTP 404 (not found) from 127.0.0.1")
     #expect(body.firstDifference(try episode.read(at: 0, 65_536)) == nil)
   }
 

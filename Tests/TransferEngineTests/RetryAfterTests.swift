@@ -62,7 +62,7 @@ import TransferProtocol
     let failures = world.sent.compactMap {
       if case .answer(_, let failure?, _) = $0.message { failure } else { nil }
     }
-    let expected = TransferFailure.lasting("503 Service Unavailable from h0.test")
+    let expected = TransferFailure.lasting("HTTP 503 (server error) from h0.test")
     #expect(failures == (seconds == 25 ? [] : [expected, expected]))
     #expect(world.asked == 1 && world.state(0) == .queued)
   }

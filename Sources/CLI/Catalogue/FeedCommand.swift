@@ -81,7 +81,7 @@ enum FeedCommand: Command {
     }
     let response = try result.get()
     guard (200..<300).contains(response.head.status) else {
-      throw CommandFailure("HTTP \(response.head.status) from \(url.host ?? "the host")")
+      throw CommandFailure(HTTPStatus.text(response.head.status, from: url.host ?? "the host"))
     }
     return response
   }

@@ -48,7 +48,7 @@ package struct Fault: Hashable, Sendable {
 
   /// A status that is neither 200 nor 206 (RFC 9110 §15).
   init(_ head: ResponseHead) {
-    let text = "\(head.status) \(Self.reason(head.status)) from \(head.host)"
+    let text = HTTPStatus.text(head.status, from: head.host)
     let retryAfter = head.retryAfter.map { Double(min($0, TransferStatus.longestRetryAfter)) }
     switch head.status {
     // 511: a hotel's network that wants a login first (RFC 6585 §6).
@@ -57,27 +57,6 @@ package struct Fault: Hashable, Sendable {
       if head.status == 429 || head.status == 503 { host = head.host }
     case 401, 403, 404, 410: self.init(.expired, text, retryAfter: retryAfter)
     default: self.init(.lasting, text, retryAfter: retryAfter)
-    }
-  }
-
-  private static func reason(_ status: Int) -> String {
-    switch status {
-    case 400: "Bad Request"
-    case 401: "Unauthorized"
-    case 403: "Forbidden"
-    case 404: "Not Found"
-    case 407: "Proxy Authentication Required"
-    case 408: "Request Timeout"
-    case 410: "Gone"
-    case 416: "Range Not Satisfiable"
-    case 429: "Too Many Requests"
-    case 451: "Unavailable For Legal Reasons"
-    case 500: "Internal Server Error"
-    case 502: "Bad Gateway"
-    case 503: "Service Unavailable"
-    case 504: "Gateway Timeout"
-    case 511: "Network Authentication Required"
-    default: status < 400 ? "Unexpected Answer" : status < 500 ? "Request Refused" : "Server Error"
     }
   }
 }
