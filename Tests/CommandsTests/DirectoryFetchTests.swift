@@ -177,6 +177,9 @@ import Testing
     serve(try dump("Show")) { $0.plan = [.init(), .with { $0.stallAfter = 400_000 }] }
     #expect(try run("directory", "fetch", "--queue").end == .exit(0))
     #expect(eventually { (try? self.status()["download"]?["bytes"]?.wholeNumber ?? 0) ?? 0 > 0 })
+    // It is no episode.
+    let all = try JSONValue(parsing: Array(run("status", "--json").output.utf8))
+    #expect(all["active"]?.wholeNumber == 0 && all["queued"]?.wholeNumber == 0)
     #expect(try run("directory", verb).end == .exit(0))
     #expect(try status()["download"]?["bytes"] == nil)
     #expect(
