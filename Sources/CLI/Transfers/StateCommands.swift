@@ -102,6 +102,8 @@ struct EpisodeChange {
         if isMeant || named.contains(episode.path) { try episode.set(attribute, to: value) }
         return nil
       } catch {
+        // A download that has ended meanwhile has left its folder.
+        if !named.contains(episode.path), !Directories.exists(episode.path) { return nil }
         return error as? CommandFailure ?? CommandFailure("\(episode.path): \(error)")
       }
     } ended: { _, failure in
