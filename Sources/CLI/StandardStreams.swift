@@ -44,10 +44,11 @@ package enum StandardStreams {
   /// Errors that one notification shows.
   private static let mostNotices = 4
 
-  /// Collects the errors for a notification: no one sees the standard error of a menu's command.
+  /// From now on, errors are collected to be shown as a desktop notification. A file manager's menu starts commands
+  /// without a terminal, so nobody would see their standard error.
   static func beginNotifying() { notices.withLock { $0 = [] } }
 
-  /// Shows them, at the end of the command.
+  /// Shows the collected errors in one notification, when the command ends.
   static func endNotifying() {
     let all = notices.withLock { $0 } ?? []
     if all.isEmpty { return }

@@ -53,7 +53,7 @@ enum ImportCommand: Command {
     (outcome.added, outcome.known) = isNew ? (1, 0) : (0, 1)
   }
 
-  /// Makes the searches of a backup. One that fails is told, and nothing else fails with it.
+  /// Makes the searches of a backup. A search that fails is reported; the others are made all the same.
   private static func search(_ session: CatalogSession, _ outcome: inout OPMLImport) {
     for search in outcome.searches {
       do {

@@ -23,7 +23,7 @@ enum RefreshCommand: Command {
     var outcomes: [JSONValue] = feeds.map { _ in .null }
     var refreshed: [(name: String, id: Int64)] = []
     var status: Int32 = 0
-    // One that is slow holds up no other.
+    // A slow feed does not hold up the others.
     Waiting.each(feeds, atOnce: 8) { feed in
       Result { try refresh(feed, session) }
     } ended: { place, result in

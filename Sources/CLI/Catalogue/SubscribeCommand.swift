@@ -64,7 +64,7 @@ enum UnsubscribeCommand: Command {
     let session = try CatalogSession()
     defer { session.settle() }
     return names.forEachReporting { name in
-      // One that is known and not followed is as it should be.
+      // A podcast that is known and not followed needs no change.
       let podcast = try session.knownPodcast(name)
       if let listed = try session.catalog.subscriptions().first(where: { $0.podcast.id == podcast }) {
         try session.catalog.unsubscribe(listed.id)

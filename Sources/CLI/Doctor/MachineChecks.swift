@@ -47,7 +47,7 @@ package enum MachineChecks {
     }
   }
 
-  /// The program that mounts for ordinary users must run as root.
+  /// Checks fusermount3, which mounts for ordinary users: it must belong to root and be set-user-ID.
   package static func helper(_ path: String?) -> Finding {
     guard let path else { return .problem("fusermount3 is not installed", fix: "apt-get install fuse3") }
     var status = stat()

@@ -186,7 +186,8 @@ struct ManualPage {
     }
   }
 
-  /// One that begins like a request is none.
+  /// A line of text for roff. A dot or an apostrophe at its beginning is escaped, because roff would take the line for
+  /// a request.
   private static func line(_ text: String) -> String {
     let text = escaped(text)
     return text.hasPrefix(".") || text.hasPrefix("'") ? "\\&" + text : text

@@ -68,7 +68,8 @@ enum MountOwner {
     }
   }
 
-  /// "another user's mount" or "the demonstration's mount"; nil for the caller's own.
+  /// Says whose mount is at `path`, where it is not the caller's own: "another user's mount" or "the demonstration's
+  /// mount". Nil for the caller's own mount, and where none of podcastfs is.
   static func stranger(at path: String, places: Places) -> String? {
     switch MountOwner(of: path, places: places) {
     case .caller, nil: nil

@@ -91,7 +91,7 @@ struct MountedEpisode {
     var failures: [(path: String, failure: CommandFailure)] = []
   }
 
-  /// The episodes that several paths mean. One that is none does not keep the others from being found. A cover, a
+  /// The episodes that several paths mean. A path that is no episode does not keep the others from being found. A cover, a
   /// transcript or another file beside an episode of the call is passed over: a shell's `*` names it, too.
   static func all(atEach paths: [String], _ choice: Choice = Choice()) -> Operands {
     var found = Operands()

@@ -42,8 +42,8 @@ enum QueueRows {
     }
   }
 
-  /// Gives an episode of a backup its place there, or the next one that is free.
-  /// - Returns: false where it is in the queue, or that is full.
+  /// Restores an episode from a backup: it gets `place` in the queue, or the next free place behind it.
+  /// - Returns: false where the episode is in the queue already, or the queue is full.
   static func insert(_ id: Int64, at place: Int, in database: Database) throws -> Bool {
     let queue = try all(in: database)
     if queue.contains(where: { $0.episode == id }) || queue.count >= limit { return false }

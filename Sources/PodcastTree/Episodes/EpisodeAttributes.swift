@@ -4,7 +4,8 @@ internal import PosixKit
 internal import Transcripts
 internal import TransferProtocol
 
-/// The attributes of an episode: what each is called, and where its value comes from. They are listed in this order.
+/// The table of an episode's extended attributes. Each row has a name and a function that makes the value.
+/// listxattr(2) gives the names in the order of the table.
 enum EpisodeAttributes {
   typealias OfTransfer = @Sendable (EpisodeSize, TransferStatus?) -> String?
   private typealias OfFeed = @Sendable (Episode, Podcast) -> String?
