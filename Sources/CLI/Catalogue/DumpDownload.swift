@@ -20,7 +20,7 @@ final class DumpDownload {
     (self.place, self.settings) = (place, settings)
     let address = settings.dumpAddress
     request = TransferRequest(
-      // Of its own: an episode with this address would be another download.
+      // A key of its own, so that an episode with the same address is another download.
       key: MediaKey(address: WebAddress("directory:" + address)), url: address, title: "offline directory",
       show: WebAddress(address).host ?? "", fileName: "", allowsPrivateHosts: settings.directoryURL != nil,
       userAgent: settings.effectiveUserAgent, isEpisode: false)
@@ -36,7 +36,7 @@ final class DumpDownload {
 
   deinit { client.stop() }
 
-  /// How far it is; nil where nothing is here or on its way.
+  /// The state of the download; nil where nothing has been downloaded or ordered.
   var status: TransferStatus? {
     client.status(of: request.key).flatMap { $0.state == .remote && $0.received == 0 ? nil : $0 }
   }
@@ -67,8 +67,8 @@ final class DumpDownload {
     try order(.start(request))
   }
 
-  /// Waits until all of it is here, and shows its progress.
-  /// - Returns: what is here, by the words of the server that sent it.
+  /// Waits until the dump is complete, and shows the progress.
+  /// - Returns: the download, and which dump it is, as the server that sent it says.
   func wait(_ dump: DumpIdentity) throws -> (TransferStatus, DumpIdentity) {
     let line = StatusLine()
     defer { line.clear() }
@@ -98,7 +98,7 @@ final class DumpDownload {
 
   func open(_ status: TransferStatus) throws -> FileDescriptor { try client.openWhole(status) }
 
-  /// Removes what is here of this dump and of others. Where the daemon's store was lost, it takes them for episodes.
+  /// Removes the downloaded bytes of this dump and of others. Where the daemon's store was lost, it takes them for episodes.
   func remove() throws {
     let others = client.allStatuses().filter { !$0.isEpisode && $0.key != request.key }
     for key in others.map(\.key) + [request.key] { try order(.forget(key)) }
@@ -108,7 +108,7 @@ final class DumpDownload {
     client.representation(of: status).map { DumpIdentity(url: request.url, $0) }
   }
 
-  /// Waits until the daemon has confirmed an order, for half a minute at most.
+  /// Waits until the daemon has confirmed an order, for a minute at most.
   private func order(_ order: TransferOrder) throws {
     let end = Waiting.result(within: 60) { client.order(order, completion: $0) }
     if let failure = end ?? nil { throw CommandFailure(failure.message) }
