@@ -52,13 +52,16 @@ package struct NetworkState: Hashable, Sendable {
     while let entry = next {
       next = entry.pointee.ifa_next
       let name = String(cString: entry.pointee.ifa_name)
-      guard let address = entry.pointee.ifa_addr, entry.pointee.ifa_flags & UInt32(IFF_UP) != 0,
+      guard name != "lo", let address = entry.pointee.ifa_addr, entry.pointee.ifa_flags & UInt32(IFF_UP) != 0,
         gateways.contains(name) || !isInternal(name), let text = text(of: address)
       else { continue }
       state.facts.insert("\(name) \(text)")
     }
     return state
   }
+
+  /// Whether no other machine can be reached.
+  package var isEmpty: Bool { facts.isEmpty }
 
   /// Whether any address of the world can be reached.
   package static var hasDefaultRoute: Bool { !defaultRoutes.isEmpty }
