@@ -21,8 +21,6 @@ package final class ClientConnection {
   /// Bytes of texts that are made ready at once, and then how many statuses or answers.
   private static let mostText = 64 << 10
   private static let mostAtOnce = 256
-  /// Answers that wait for a client. One that takes none of them is let go: it asks again.
-  private static let mostAnswers = 10_000
 
   package init(
     _ id: ClientID, _ socket: consuming FileDescriptor, loop: EventLoop,
@@ -55,9 +53,7 @@ package final class ClientConnection {
 
   /// Sends `message`, behind what was to be told before; at the next `flush`.
   package func send(_ message: DaemonMessage) {
-    if isClosed { return }
-    answers.append(message)
-    if answers.count > Self.mostAnswers { close() }
+    if !isClosed { answers.append(message) }
   }
 
   package func tell(_ keys: [MediaKey]) { if !isClosed { untold.formUnion(keys) } }

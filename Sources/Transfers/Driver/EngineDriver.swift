@@ -51,7 +51,7 @@ final class EngineDriver: @unchecked Sendable {
     background = BackgroundWatch(settings, loop: loop)
     try store.prune()
     engine = TransferCore(
-      records: try store.unfinished(), rows: rows, settings: settings, rest: background.rest,
+      records: try store.records(unfinished: true), rows: rows, settings: settings, rest: background.rest,
       seed: .random(in: 0 ... .max), now: .current)
     self.store = Monitor(store)
     background.restChanged = { [unowned self] in
