@@ -129,12 +129,6 @@ import TransferProtocol
     #expect(client.status(of: request.key)?.total == body.size)
   }
 
-  @Test func whatIsCompressedUnaskedFails() throws {
-    #expect(
-      try fail(.with { $0.compresses = true }) == "127.0.0.1 compresses the file though nobody asked for that"
-    )
-  }
-
   @Test func redirectsAndTheirCookiesAreFollowed() throws {
     let client = try heal([]) { resource in
       resource.behaviour = .with {
@@ -214,6 +208,12 @@ import TransferProtocol
         return String(decoding: log, as: UTF8.self)
           .contains("cannot download Show – Title: HTTP 410 (gone) from 127.0.0.1")
       })
+  }
+
+  @Test func whatIsCompressedUnaskedFails() throws {
+    #expect(
+      try fail(.with { $0.compresses = true }) == "127.0.0.1 compresses the file though nobody asked for that"
+    )
   }
 
   @Test func aWebPageIsNoEpisode() throws {
