@@ -52,7 +52,7 @@ package struct NetworkState: Hashable, Sendable {
     while let entry = next {
       next = entry.pointee.ifa_next
       let name = String(cString: entry.pointee.ifa_name)
-      guard name != "lo", let address = entry.pointee.ifa_addr, entry.pointee.ifa_flags & UInt32(IFF_UP) != 0,
+      guard let address = entry.pointee.ifa_addr, entry.pointee.ifa_flags & UInt32(IFF_UP) != 0,
         gateways.contains(name) || !isInternal(name), let text = text(of: address)
       else { continue }
       state.facts.insert("\(name) \(text)")
@@ -61,7 +61,7 @@ package struct NetworkState: Hashable, Sendable {
   }
 
   /// Whether no other machine can be reached.
-  package var isEmpty: Bool { facts.isEmpty }
+  package var isEmpty: Bool { facts.allSatisfy { $0.hasPrefix("lo ") } }
 
   /// Whether any address of the world can be reached.
   package static var hasDefaultRoute: Bool { !defaultRoutes.isEmpty }

@@ -286,9 +286,7 @@ package final class TransferClient: TransferService, @unchecked Sendable {
   }
 
   var greeting: ClientMessage {
-    .hello(
-      version: Frames.version, observes: true,
-      answersAddresses: addressHandler.withLock { $0 != nil })
+    .hello(version: Frames.version, answersAddresses: addressHandler.withLock { $0 != nil })
   }
 }
 

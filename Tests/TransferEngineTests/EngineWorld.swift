@@ -103,7 +103,7 @@ final class EngineWorld {
     engine = TransferCore(
       records: store.unfinished, rows: store.stored, settings: settings, seed: 1, now: Self.moment(now))
     take(engine.start())
-    handle(.joined(client, observes: false, answersAddresses: false))
+    handle(.joined(client, answersAddresses: false))
   }
 
   static func moment(_ seconds: Double) -> Moment {

@@ -30,7 +30,7 @@ import TransferProtocol
 
   private static var clientMessages: [ClientMessage] {
     [
-      .hello(version: 1, observes: true, answersAddresses: false), .settings(settings),
+      .hello(version: 1, answersAddresses: false), .settings(settings),
       .open(id: 1, request, .fetchOnly, generation: nil), .open(id: .max, request, .download, generation: 3),
       .close(id: 2), .wait(id: 3, open: 4, offset: 5, count: 6), .endWait(id: 7),
       .order(id: 8, .start(request)),

@@ -141,7 +141,7 @@ package struct TransferCore: Hashable {
 
   private mutating func hear(_ event: Event) {
     switch event {
-    case .joined(let client, _, let answers): clients[client] = answers
+    case .joined(let client, let answers): clients[client] = answers
     case .left(let client): leave(client)
     case .said(let client, let message): perform(message, of: client)
     case .head(let id, let head, let firstBytes):

@@ -16,7 +16,6 @@ package final class ClientConnection {
   private let counts: () -> HTTPCounts
   private let ended: (ClientConnection) -> Void
   package private(set) var hasGreeted = false
-  package private(set) var observes = false
 
   /// Bytes of texts that are made ready at once, and then how many statuses or answers.
   private static let mostText = 64 << 10
@@ -45,9 +44,8 @@ package final class ClientConnection {
   package var ready: Int { socket.ready }
 
   /// - Returns: whether it was the first time.
-  package func greet(observes: Bool) -> Bool {
+  package func greet() -> Bool {
     defer { hasGreeted = true }
-    self.observes = observes
     return !hasGreeted
   }
 
@@ -56,7 +54,7 @@ package final class ClientConnection {
     if !isClosed { answers.append(message) }
   }
 
-  package func tell(_ keys: [MediaKey]) { if !isClosed { untold.formUnion(keys) } }
+  package func tell(_ keys: [MediaKey]) { if hasGreeted && !isClosed { untold.formUnion(keys) } }
 
   package func tellAll(_ keys: [MediaKey]) {
     untold.formUnion(keys)

@@ -141,9 +141,9 @@ package final class TransferDaemon: @unchecked Sendable {
 
   private func received(_ message: ClientMessage, from connection: ClientConnection) {
     guard let driver else { return }
-    if case .hello(let version, let observes, let answers) = message {
-      let isFirst = connection.greet(observes: observes)
-      driver.post(.joined(connection.id, observes: observes, answersAddresses: answers))
+    if case .hello(let version, let answers) = message {
+      let isFirst = connection.greet()
+      driver.post(.joined(connection.id, answersAddresses: answers))
       // A client says it again where it can tell fresh addresses from now on.
       guard isFirst else { return }
       connection.send(
@@ -157,7 +157,7 @@ package final class TransferDaemon: @unchecked Sendable {
       }
       // A mount of an older podcastfs knows by the welcome that it is not served.
       if version < Frames.version { return connection.close() }
-      if observes { driver.tellAll(connection) }
+      driver.tellAll(connection)
     } else {
       driver.post(.said(connection.id, message))
     }
