@@ -66,9 +66,8 @@ package struct CatalogError: Error, Hashable, Sendable, CustomStringConvertible 
       return
     }
     let reason = CatalogError(wrapping: error)
-    let database = error as? DatabaseError
-    let isPlain = database?.file == nil && [.ENOSPC, .EDQUOT, .EROFS, .EACCES].contains(reason.errno)
-    let why = isPlain ? "\(reason.errno)" : database?.message ?? reason.message
+    let isPlain = [.ENOSPC, .EDQUOT, .EROFS, .EACCES].contains(reason.errno)
+    let why = isPlain ? "\(reason.errno)" : (error as? DatabaseError)?.message ?? reason.message
     self.init(reason.errno, "cannot open the catalogue \(path): \(why)")
   }
 
