@@ -28,11 +28,8 @@ enum FeedAddress {
     if let scheme = scheme(of: reference) {
       guard scheme == "http" || scheme == "https" else { return nil }
       let rest = Substring(reference.utf8.dropFirst(scheme.utf8.count + 1))
-      // "http:https://h/" and "http:/h/", as some write it.
-      let lower = rest.lowercased()
-      if lower.hasPrefix("http:") || lower.hasPrefix("https:") { return absolute(String(rest), base: nil) }
       let place = rest.drop { $0 == "/" }
-      guard rest.hasPrefix("/"), !rest.hasPrefix("///"), hasHost(place.utf8) else { return nil }
+      guard rest.hasPrefix("//"), !rest.hasPrefix("///"), hasHost(place.utf8) else { return nil }
       return scheme + "://" + place
     }
     guard let base, let root = absolute(base, base: nil) else { return nil }

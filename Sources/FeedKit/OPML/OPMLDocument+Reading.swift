@@ -18,8 +18,7 @@ extension OPMLDocument {
   /// Each entry that is lost is named, up to so many.
   fileprivate static let mostWarnings = 10_000
 
-  /// Reads OPML 1.0 or 2.0, one address a line, or a link file, in this
-  /// process. An entry that has no usable address becomes a warning.
+  /// Reads OPML 1.0 or 2.0, a backup or a link file, in this process. An entry that has no usable address becomes a warning.
   /// - Throws: `FeedError.notAList` for any other document.
   package static func parse(bytes: [UInt8]) throws(FeedError) -> OPMLDocument {
     try bytes.withBytes { all throws(FeedError) in try parse(XMLDocument(all, httpCharset: nil)) }
@@ -30,20 +29,15 @@ extension OPMLDocument {
     if let state = try StateFile.document(document.bytes) { return state }
     if let link = LinkFile.address(inBinary: document.bytes) { return OPMLDocument(link: link) }
     let builder = OPMLBuilder()
-    let repairs = try document.read(by: builder, byteLimit: byteLimit)
-    if builder.state.rootName == "opml" { return OPMLDocument(builder.state, repairs) }
+    let reading = try document.read(by: builder, byteLimit: byteLimit)
+    if builder.state.rootName == "opml" { return OPMLDocument(builder.state, reading.warnings) }
     if let link = builder.state.link { return OPMLDocument(link: link) }
     if document.bytes.count <= LinkFile.byteLimit,
       let link = document.withText({ LinkFile.address(inText: FeedText.string($0)) })
     {
       return OPMLDocument(link: link)
     }
-    let foreign = ForeignDocument(head: document.bytes.prefix(1024), root: builder.state.rootName)
-    if foreign.kind == .text {
-      let list = OPMLDocument(document.withText { OPMLBuilder.State(lines: FeedText.string($0)) }, nil)
-      if !list.feeds.isEmpty { return list }
-    }
-    throw .notAList(foreign)
+    throw .notAList(ForeignDocument(head: document.bytes, root: builder.state.rootName))
   }
 
   private init(link: String) {
@@ -51,13 +45,13 @@ extension OPMLDocument {
     self.link = link
   }
 
-  private init(_ found: OPMLBuilder.State, _ repairs: XMLRepairs?) {
+  private init(_ found: OPMLBuilder.State, _ repairs: [String]) {
     self.init(title: found.title, feeds: found.feeds)
     episodes = found.episodes
     // Overcast's "all data".
     isBackup = !episodes.isEmpty
     refusals = found.warnings.count
-    warnings = (repairs?.warnings ?? []) + found.warnings.lines
+    warnings = repairs + found.warnings.lines
   }
 }
 
@@ -118,19 +112,6 @@ private final class OPMLBuilder: XMLReceiver {
 }
 
 extension OPMLBuilder.State {
-  /// One address a line; lines that begin with # are comments.
-  init(lines text: String) {
-    for line in text.split(whereSeparator: \.isNewline) {
-      let entry = FeedText.oneLine(String(line))
-      if entry.isEmpty || entry.hasPrefix("#") { continue }
-      guard let url = SubscriptionAddress.normalized(entry) else {
-        warnings.add("“\(entry.prefix(80))” is not a feed address")
-        continue
-      }
-      add(OPMLDocument.Feed(url: url))
-    }
-  }
-
   mutating func add(_ element: XMLElement) {
     let type = element.attribute("type")?.lowercased()
     if type == "podcast-episode" { return addEpisode(element) }
