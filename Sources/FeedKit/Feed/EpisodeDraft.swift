@@ -5,7 +5,7 @@ struct EpisodeDraft {
   typealias Enclosure = ParsedEpisode.Enclosure
 
   /// What names a file, the best first.
-  enum FileKind: CaseIterable { case enclosure, link, mediaContent, alternate }
+  enum FileKind: CaseIterable { case enclosure, link, mediaContent }
 
   var episode: ParsedEpisode
   var title = Ranked<String>()
@@ -25,8 +25,6 @@ struct EpisodeDraft {
 
   init(index: Int) { episode = ParsedEpisode(index: index) }
 
-  var namesPage: Bool { (episode.link ?? permalink) != nil }
-
   /// The episode; nil for an item with nothing to play.
   consuming func finish(_ warnings: inout FeedWarnings) -> ParsedEpisode? {
     let found = enclosures
@@ -38,9 +36,6 @@ struct EpisodeDraft {
     (episode.imageURL, episode.notes, episode.enclosures) = (image.value, notes.value, found)
     episode.link = episode.link ?? permalink
     if !chapters.isEmpty { episode.chapters = ChapterList(chapters).text }
-    if let file = episode.enclosure, MediaType.isOther(type: file.type, url: file.url) {
-      warnings.add("an enclosure is neither audio nor video: *\(episode.fileExtension)")
-    }
     return episode
   }
 
@@ -111,8 +106,8 @@ struct EpisodeDraft {
     )
   }
 
-  mutating func addDescribedFile(_ kind: FileKind, _ address: Bytes?, _ absolute: (Bytes) -> WebAddress?) {
-    addFile(kind, address, type: described.type, length: described.length, absolute)
+  mutating func addDescribedLink(_ address: Bytes?, _ absolute: (Bytes) -> WebAddress?) {
+    addFile(.link, address, type: described.type, length: described.length, absolute)
   }
 
   /// `psc:chapter`.

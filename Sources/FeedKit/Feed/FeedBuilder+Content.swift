@@ -162,7 +162,7 @@ extension FeedBuilder {
         draft.permalink = FeedAddress.absolute(text, base: nil).map { WebAddress($0) }
       }
     case .atomID: draft.guid.offer(FeedText.string(text), rank: 2)
-    case .link where state.linkIsEnclosure: draft.addDescribedFile(.link, text, absolute)
+    case .link where state.linkIsEnclosure: draft.addDescribedLink(text, absolute)
     case .link: draft.episode.link = draft.episode.link ?? absolute(text)
     case .pubDate, .atomPublished: draft.published.offer(DateText.seconds(text), rank: 3)
     case .dcDate, .date: draft.published.offer(DateText.seconds(text), rank: 2)

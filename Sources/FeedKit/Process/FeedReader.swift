@@ -32,9 +32,8 @@ package struct FeedReader: Sendable {
   /// Reads a list of subscriptions, and waits for that.
   /// - Throws: `FeedError.notAList` for another document; what `parse` throws.
   package func list(_ bytes: [UInt8]) throws(FeedError) -> OPMLDocument {
-    let body = try FeedBody(limit: bytes.withUnsafeBytes { OPMLDocument.limit(of: $0) })
-    try bytes.withBytes { all throws(FeedError) in try body.append(all) }
-    return try run(FeedJob(wantsList: true), on: body)
+    let limit = bytes.withUnsafeBytes { OPMLDocument.limit(of: $0) }
+    return try run(FeedJob(wantsList: true), on: FeedBody(bytes, limit: limit))
   }
 
   private func run<Document: FieldCoded>(_ job: FeedJob, on body: FeedBody) throws(FeedError) -> Document {

@@ -1,9 +1,9 @@
 internal import PodcastModel
 
-/// Rewrites a document that is not well-formed as the well-formed one that was most likely meant. `HTMLReader` parts it
-/// into pieces: references become numeric, other ampersands and angle brackets become text, controls go, bytes that are
-/// no UTF-8 are read as windows-1252, elements are closed where they must end. Comments, processing instructions and
-/// document types are left out; CDATA sections become text.
+/// Rewrites the text of a document that is not well-formed. `HTMLReader` parts it into pieces: references become numeric,
+/// other ampersands and angle brackets become text, controls go, bytes that are no UTF-8 are read as windows-1252. Comments,
+/// processing instructions and document types are left out; CDATA sections become text. Tags stay as they are: where those
+/// do not fit, libxml2 goes on as well as it can.
 struct XMLRepairer {
   /// Bytes before a document's first element in which that is looked for.
   private static let longestProlog = 16_384
@@ -12,12 +12,8 @@ struct XMLRepairer {
   private static let harmless = Array("\u{FEFF}]>".utf8)
   private static let roots: Set<String> = ["rss", "feed", "rdf:rdf", "channel", "opml", "html"]
 
-  private(set) var repairs = XMLRepairs()
+  private var changes = FeedWarnings()
   private var reader: HTMLReader
-  /// The names of the elements that are open, the innermost last.
-  private var openElements: [[UInt8]] = []
-  /// Deeper elements are left out; libxml2 itself refuses 256.
-  private static let depthLimit = 200
   private var output: [UInt8] = []
   private let emit: (UnsafeRawBufferPointer) -> Void
 
@@ -29,186 +25,88 @@ struct XMLRepairer {
     self.emit = emit
   }
 
-  mutating func run() {
+  /// - Returns: what was changed, one line for each kind.
+  mutating func run() -> [String] {
     skipProlog()
     while let piece = reader.next() {
       switch piece {
-      case .text: copyText(reader.source)
+      case .text: copy(reader.source[...], as: .text)
       case .section: copySection(reader.source)
       case .reference(let text): copyReference(text)
-      case .start(let tag): copyStart(tag)
-      case .end: copyEnd()
+      case .start, .end: copyTag(reader.source)
       case .comment: break
       }
       if output.count > Self.pieceSize { flush() }
-      if openElements.isEmpty { break }
     }
-    noteEnding()
-    while !openElements.isEmpty { closeLast() }
     flush()
+    return changes.lines
   }
 
-  /// Leaves out everything before the first element, which is the first with a name that we know: a server's own
-  /// messages, which may be HTML, stand before many feeds.
+  /// Leaves out everything before the first element with a name that we know: a server's own messages, which may be HTML,
+  /// stand before many feeds.
   private mutating func skipProlog() {
-    var first: (reader: HTMLReader, isBehindJunk: Bool)?
-    var (previous, skipped, hasJunk) = (reader, 0, false)
-    while first == nil || skipped < Self.longestProlog, let piece = reader.next() {
-      if case .start(let tag) = piece {
-        let isRoot = Self.roots.contains(tag.name)
-        if isRoot || first == nil { first = (previous, hasJunk) }
-        if isRoot { break }
+    let start = reader
+    var (skipped, hasJunk) = (0, false)
+    while skipped < Self.longestProlog {
+      let previous = reader
+      guard let piece = reader.next() else { break }
+      if case .start(let tag) = piece, Self.roots.contains(tag.name) {
+        if hasJunk { note("text before the document") }
+        return reader = previous
       }
       if case .comment = piece {
       } else {
         hasJunk = hasJunk || reader.source.contains { $0 > 0x20 && !Self.harmless.contains($0) }
       }
       skipped += reader.source.count
-      previous = reader
     }
-    guard let first else { return }
-    reader = first.reader
-    if first.isBehindJunk { repairs.note("text before the document") }
-  }
-
-  private mutating func noteEnding() {
-    for _ in openElements { repairs.note("an element that was not closed") }
-    repairs.isWithinItem = openElements.contains {
-      $0.elementsEqual("item".utf8) || $0.elementsEqual("entry".utf8)
-    }
-    if openElements.isEmpty { return }
-    // The root, and the channel within it.
-    repairs.ending = openElements.count > 2 || repairs.isWithinItem ? .withinElement : .betweenItems
+    reader = start
   }
 
   private mutating func flush() {
     output.withUnsafeBytes(emit)
     output.removeAll(keepingCapacity: true)
   }
-}
 
-/// What was changed in a document to make it well-formed XML.
-struct XMLRepairs {
-  private var changes = FeedWarnings()
-  /// Whether elements were open when the document was at its end.
-  fileprivate(set) var ending = ParsedFeed.Ending.whole
-  /// One of them was an item.
-  fileprivate(set) var isWithinItem = false
-
-  fileprivate mutating func note(_ change: String) { changes.add("repaired: " + change) }
-
-  /// One line for each kind.
-  var warnings: [String] {
-    changes.lines + (ending == .whole ? [] : ["the document breaks off: its complete part is read"])
-  }
+  private mutating func note(_ change: String) { changes.add("repaired: " + change) }
 }
 
 extension XMLRepairer {
-  private mutating func copyStart(_ tag: HTMLTag) {
-    let source = reader.source
-    let name = source.dropFirst().prefix { !HTMLTag.endsName($0) }
-    closeBefore(tag.name)
-    guard openElements.count < Self.depthLimit else { return }
-    output.append(UInt8(ascii: "<"))
-    output += name
-    copyAttributes(of: tag)
-    if source.dropLast().last == UInt8(ascii: "/") || Self.voidElements.contains(tag.name) {
-      output += "/>".utf8
-    } else {
-      output.append(UInt8(ascii: ">"))
-      openElements.append(Array(name))
-    }
-  }
+  private enum Place { case text, section, tag }
 
-  /// Copies the end tag with those of the elements that end with it, or leaves it out.
-  private mutating func copyEnd() {
-    let name = reader.source.dropFirst(2).prefix { !HTMLTag.endsName($0) }
-    guard let depth = depth(of: name) else {
-      repairs.note("an end tag without its element")
-      return
-    }
-    for _ in 1..<depth { repairs.note("an element that was not closed") }
-    for _ in 0..<depth { closeLast() }
-  }
-
-  /// Ends what cannot hold an element of this name: items stand in a channel or beside it, in nothing else.
-  private mutating func closeBefore(_ name: String) {
-    guard name == "item" || name == "entry" else { return }
-    let containers = ["channel", "feed", "rss", "rdf:RDF"].compactMap {
-      depth(of: $0.utf8)
-    }
-    guard let depth = containers.min(), depth > 1 else { return }
-    for _ in 1..<depth {
-      repairs.note("an element that was not closed")
-      closeLast()
-    }
-  }
-
-  /// How many elements end with the innermost one of this name; nil where none is open.
-  private func depth(of name: some Sequence<UInt8>) -> Int? {
-    openElements.lastIndex { $0.elementsEqual(name) }.map { openElements.count - $0 }
-  }
-
-  private mutating func closeLast() {
-    output += "</".utf8
-    output += openElements.removeLast()
-    output.append(UInt8(ascii: ">"))
-  }
-
-  /// Writes the attributes with quotes, without those that come twice or have no valid name.
-  private mutating func copyAttributes(of tag: HTMLTag) {
-    var names: [HTMLReader.Bytes.SubSequence] = []
-    for attribute in tag.attributes {
-      let isGood =
-        attribute.name.first.map(HTMLReader.isLetter) == true && attribute.name.allSatisfy(HTMLReader.isName)
-        && attribute.name.last != UInt8(ascii: ":") && !names.contains { $0.elementsEqual(attribute.name) }
-      guard isGood, names.count < 100 else { continue }
-      names.append(attribute.name)
-      output.append(UInt8(ascii: " "))
-      output += attribute.name
-      output += "=\"".utf8
-      var value = HTMLReader(HTMLReader.Bytes(rebasing: attribute.value), tags: false)
-      while let piece = value.next() {
-        if case .reference(let text) = piece { copyReference(text) } else { copyText(value.source) }
-      }
-      output.append(UInt8(ascii: "\""))
-    }
-  }
-
-  /// Elements of HTML that have no end tag, where show notes stand in a feed unescaped.
-  private static let voidElements: Set<String> = ["br", "hr", "img", "wbr", "input"]
-}
-
-extension XMLRepairer {
   private mutating func copyReference(_ text: String) {
     for scalar in text.unicodeScalars where XMLText.isAllowed(scalar.value) {
       output += "&#\(scalar.value);".utf8
     }
   }
 
-  /// Copies a text whose ampersands and angle brackets are no markup.
-  private mutating func copyText(_ text: HTMLReader.Bytes) { copy(text[...], isMarkup: true) }
+  private mutating func copyTag(_ tag: HTMLReader.Bytes) {
+    var reader = HTMLReader(tag, tags: false)
+    while let piece = reader.next() {
+      if case .reference(let text) = piece { copyReference(text) } else { copy(reader.source[...], as: .tag) }
+    }
+  }
 
   private mutating func copySection(_ section: HTMLReader.Bytes) {
     let content = section.dropFirst("<![CDATA[".utf8.count)
-    copy(content.suffix(3).elementsEqual("]]>".utf8) ? content.dropLast(3) : content, isMarkup: false)
+    copy(content.suffix(3).elementsEqual("]]>".utf8) ? content.dropLast(3) : content, as: .section)
   }
 
-  private mutating func copy(_ text: HTMLReader.Bytes.SubSequence, isMarkup: Bool) {
+  /// Copies a text. Its ampersands are no references; its angle brackets are markup in a tag only.
+  private mutating func copy(_ text: HTMLReader.Bytes.SubSequence, as place: Place) {
     var position = text.startIndex
     while position < text.endIndex {
       let byte = text[position]
       switch byte {
       case UInt8(ascii: "&"):
-        if isMarkup { repairs.note("an ampersand that was not escaped") }
+        if place != .section { note("an ampersand that was not escaped") }
         output += "&#38;".utf8
-      case UInt8(ascii: "<"):
-        if isMarkup { repairs.note("an angle bracket that was not escaped") }
+      case UInt8(ascii: "<") where place != .tag:
+        if place == .text { note("an angle bracket that was not escaped") }
         output += "&#60;".utf8
-      case UInt8(ascii: ">"): output += "&#62;".utf8
-      case UInt8(ascii: "\""): output += "&#34;".utf8
+      case UInt8(ascii: ">") where place != .tag: output += "&#62;".utf8
       case 9, 10, 13, 0x20..<0x80: output.append(byte)
-      case 0..<0x20: repairs.note("a control character")
+      case 0..<0x20: note("a control character")
       default:
         position += copyCharacter(text[position...])
         continue
@@ -229,11 +127,11 @@ extension XMLRepairer {
       }
     let character = text.prefix(length)
     guard length > 1, let scalar = String(validating: character, as: UTF8.self)?.unicodeScalars.first else {
-      repairs.note("a byte in another encoding")
+      note("a byte in another encoding")
       Windows1252.append(text[text.startIndex], to: &output)
       return 1
     }
-    if XMLText.isAllowed(scalar.value) { output += character } else { repairs.note("a control character") }
+    if XMLText.isAllowed(scalar.value) { output += character } else { note("a control character") }
     return length
   }
 }
