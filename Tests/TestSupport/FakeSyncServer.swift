@@ -109,7 +109,7 @@ package struct SyncServerModel: Sendable {
       }
     var members: [(String, JSONValue)] = [
       ("podcast", .string(action.podcast)), ("episode", .string(action.episode)),
-      ("guid", .optional(action.guid)),
+      ("guid", action.guid.json),
       ("action", .string(rules == .nextcloud ? action.action.uppercased() : action.action)),
       ("timestamp", .string(time)),
     ]

@@ -115,7 +115,7 @@ struct EpisodeDraft {
     guard chapters.count < ChapterList.limit,
       let start = element.attribute("start").flatMap(PositionText.milliseconds)
     else { return }
-    let title = element.attributeBytes("title").map(FeedText.title)
+    let title = element.attributeBytes("title").map(FeedText.collapsed)
     chapters.append(.init(start: start, title: title, link: element.attributeBytes("href").flatMap(absolute)))
   }
 

@@ -94,7 +94,7 @@ private final class OPMLBuilder: XMLReceiver {
   }
 
   override func endElement() {
-    let text = state.text.withUnsafeBufferPointer { FeedText.title($0) }
+    let text = state.text.withUnsafeBufferPointer { FeedText.collapsed($0) }
     switch state.reading {
     case .title where !text.isEmpty: state.title = state.title ?? text
     case .key: state.isLinkNext = text == "URL"
