@@ -66,8 +66,9 @@ package struct CatalogError: Error, Hashable, Sendable, CustomStringConvertible 
       return
     }
     let reason = CatalogError(wrapping: error)
-    let isPlain = [.ENOSPC, .EDQUOT, .EROFS, .EACCES].contains(reason.errno)
-    let why = isPlain ? "\(reason.errno)" : (error as? DatabaseError)?.message ?? reason.message
+    let database = error as? DatabaseError
+    let isPlain = database?.file == nil && [.ENOSPC, .EDQUOT, .EROFS, .EACCES].contains(reason.errno)
+    let why = isPlain ? "\(reason.errno)" : database?.message ?? reason.message
     self.init(reason.errno, "cannot open the catalogue \(path): \(why)")
   }
 

@@ -18,6 +18,8 @@ package final class Database {
     package var vacuumsIncrementally = false
     /// Pages in the write-ahead log from which on a commit brings them into the file itself, as far as nobody reads.
     package var checkpointPages = 1000
+    /// The environment variable that says where the file is: for messages.
+    package var placeVariable: String?
     /// KiB of page cache.
     package var cacheSize = 2000
     /// The file is being made, and is of no use before it is whole: no journal, nothing is brought to the disk.
@@ -45,7 +47,16 @@ package final class Database {
   var statements: [String: Statement] = [:]
 
   /// Opens `path`, creating the file unless read-only; ":memory:" is a database of its own in memory.
-  package init(path: String, options: Options = Options()) throws(DatabaseError) {
+  /// - Throws: `DatabaseError`, which names the file that is at fault, where that is known.
+  package convenience init(path: String, options: Options = Options()) throws(DatabaseError) {
+    do throws(DatabaseError) {
+      try self.init(opening: path, options)
+    } catch {
+      throw DatabaseFiles(of: path).explain(error, options)
+    }
+  }
+
+  private init(opening path: String, _ options: Options) throws(DatabaseError) {
     _ = SQLiteLibrary.isConfigured
     var access = options.isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
     if options.isImmutable { access |= SQLITE_OPEN_URI }
@@ -87,7 +98,7 @@ package final class Database {
       if !options.isReadOnly { try switchToWriteAheadLog(until: .after(options.busyTimeout)) }
       try script("PRAGMA synchronous = \(options.synchronous.rawValue)")
     }
-    // The first read maps the file that processes share: what is wrong with that is said here.
+    // The first read maps the file that processes share: what is wrong with that is said here, with the file's name.
     _ = try first("PRAGMA user_version") { $0.int64(0) }
   }
 

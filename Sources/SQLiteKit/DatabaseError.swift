@@ -11,6 +11,11 @@ package struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible
   package var message: String
   /// The statement with its placeholders; nil where none was run.
   package var sql: String?
+  /// Whether its disk takes nothing: after an error ext4 is read-only, though files stay open for writing.
+  package var isOfReadOnlyDisk = false
+  /// The one of the database's files that is at fault, where that is known; the message names it.
+  package var file: String?
+
   package init(code: Int32, message: String, sql: String? = nil) {
     self.code = code
     self.message = message
@@ -19,12 +24,41 @@ package struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible
 
   init(code: Int32, of connection: OpaquePointer?, sql: String) {
     self.init(code: code, message: String(cString: sqlite3_errmsg(connection)), sql: sql)
+    if primary == SQLITE_IOERR, let path = sqlite3_db_filename(connection, "main") {
+      isOfReadOnlyDisk = Self.isReadOnly(String(cString: path))
+    }
+  }
+
+  /// SQLite keeps no errno of a write that failed. The file itself must not be opened: closing it ends SQLite's locks.
+  private static func isReadOnly(_ path: String) -> Bool {
+    let probe = "\(path).probe.\(getpid())"
+    if mkdir(probe, 0o700) == 0 {
+      rmdir(probe)
+      return false
+    }
+    return Errno.current == .EROFS
   }
 
   /// The file's tables are of another version than the program's.
   static func otherVersion(found: Int, known: Int) -> DatabaseError {
     DatabaseError(code: SQLITE_MISMATCH, message: "its tables are of version \(found), not \(known)")
   }
+
+  /// The file system cannot map a file into the memory of several processes, which SQLite needs for its write-ahead log
+  /// (https://sqlite.org/wal.html).
+  static func noSharedMaps(of path: String, variable: String?, code: Int32) -> DatabaseError {
+    let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+    var message = "SQLite needs shared memory maps, which the file system of \(directory) does not have"
+    if let variable { message += ": set \(variable) to a folder on another one" }
+    var error = DatabaseError(code: code, message: message)
+    error.file = path
+    return error
+  }
+
+  /// Nothing is damaged: the file system cannot do what SQLite needs.
+  package var isMisplaced: Bool { Self.mapFailures.contains(code) }
+
+  private static let mapFailures = [SQLITE_IOERR | 21 << 8, SQLITE_IOERR | 18 << 8]
 
   /// Another connection held the database for longer than the busy timeout.
   package var isBusy: Bool { primary == SQLITE_BUSY || primary == SQLITE_LOCKED }
@@ -44,6 +78,7 @@ package struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible
     case SQLITE_FULL: .ENOSPC
     // The file that its processes share could not grow.
     case SQLITE_IOERR where code >> 8 == 19: .ENOSPC
+    case SQLITE_IOERR where isOfReadOnlyDisk: .EROFS
     case SQLITE_BUSY, SQLITE_LOCKED: .EBUSY
     case SQLITE_READONLY: .EROFS
     case SQLITE_PERM, SQLITE_AUTH, SQLITE_CANTOPEN: .EACCES
@@ -54,7 +89,10 @@ package struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible
   }
 
   /// For people: without the statement.
-  package var description: String { "database: \(message) (\(code))" }
+  package var description: String {
+    if isOfReadOnlyDisk { return "the disk of the database has become read-only" }
+    return file == nil ? "database: \(message) (\(code))" : message
+  }
 
   package var debugDescription: String {
     "database: \(message) (\(code))" + (sql.map { " in: \($0)" } ?? "")

@@ -11,12 +11,14 @@ package struct TransferStore {
   package var path: String { Self.path(in: state) }
 
   package static let fileName = "transfers.sqlite"
+  private static let placeVariable = "XDG_STATE_HOME"
 
   /// Opens the store in `state`, creating it where it is missing.
   /// - Throws: `DatabaseError`.
   package init(state: String) throws {
     self.state = state
     var options = Database.Options()
+    options.placeVariable = Self.placeVariable
     options.cacheSize = 256
     database = try Database(path: Self.path(in: state), options: options)
     try database.makeTables(version: Self.version, Self.tables)
@@ -62,6 +64,7 @@ package struct TransferStore {
     options.isReadOnly = true
     options.cacheSize = 256
     options.busyTimeout = 2
+    options.placeVariable = Self.placeVariable
     self.state = state
     database = try Database(path: Self.path(in: state), options: options)
   }

@@ -68,6 +68,17 @@ import Testing
     #expect(throws: DatabaseError.self) { try database.run("SELEKT") }
   }
 
+  @Test(.enabled(if: geteuid() != 0), arguments: ["-wal", "-shm"])
+  func whatMayNotBeUsedIsNamed(_ suffix: String) throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/a.sqlite"
+    try Database(path: path).script("CREATE TABLE t (a)")
+    try Directories.replace(path + suffix, with: [1], mode: 0)
+    let error = #expect(throws: DatabaseError.self) { try Database(path: path) }
+    #expect(error?.description == "\(path)\(suffix): \(Errno.EACCES)")
+    #expect(error?.errno == .EACCES)
+  }
+
   @Test func aReaderSeesTheLastCommitWhileAnotherConnectionWrites() throws {
     let directory = try TemporaryDirectory()
     let writer = try Database(path: "\(directory.path)/a.sqlite")

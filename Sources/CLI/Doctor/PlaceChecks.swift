@@ -63,6 +63,9 @@ package enum PlaceChecks {
   /// Whether the catalogue can be read; nil where there is none yet.
   /// - Parameter limit: bytes that it may have.
   package static func catalogue(_ path: String, limit: Int64) -> Finding? {
+    func problem(_ why: String, fix: String) -> Finding {
+      .problem("the catalogue \(path) cannot be read: \(why)", fix: fix)
+    }
     switch CatalogCondition(ofFile: path) {
     case .missing: return nil
     case .sound:
@@ -73,9 +76,12 @@ package enum PlaceChecks {
       return .note(
         "the catalogue is of version \(version), which this program cannot read: the next command sets it aside"
       )
+    case .obstructed(let why):
+      return problem(why, fix: "move that file away: the catalogue itself is in the others")
+    case .misplaced(let why): return problem(why, fix: "nothing in it is damaged")
     case .unreadable(let why):
-      return .problem(
-        "the catalogue \(path) cannot be read: \(why)",
+      return problem(
+        why,
         fix: "restore it from a backup, or move it away: the subscriptions come back from "
           + "subscriptions.opml beside it, and what is cached stays")
     }

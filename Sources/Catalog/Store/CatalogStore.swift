@@ -45,6 +45,9 @@ final class CatalogStore: Sendable {
   private static let pause: UInt32 = 3000
   /// Seconds to wait for readers when the log is emptied.
   private static let patience = 0.5
+  /// Says where the catalogue is.
+  static let placeVariable = "XDG_DATA_HOME"
+
   /// Opens the file, creating it. One of another version is set aside.
   /// - Parameters:
   ///   - queue: runs what nobody waits for.
@@ -62,6 +65,7 @@ final class CatalogStore: Sendable {
       options.vacuumsIncrementally = true
       options.cacheSize = Self.writerCache
       options.checkpointPages = Self.checkpointPages
+      options.placeVariable = Self.placeVariable
       var database: Database? = try Database(path: path, options: options)
       if let found = try database?.version(), found != Schema.version {
         // Closed first: SQLite deletes what lies beside a file by its name.

@@ -15,6 +15,7 @@ extension Database {
     var options = Options()
     options.isReadOnly = true
     options.busyTimeout = 2
+    options.placeVariable = CatalogStore.placeVariable
     return options
   }
 }
@@ -25,6 +26,11 @@ package enum CatalogCondition: Hashable, Sendable {
   /// The next mount or command sets it aside and begins a new one.
   case otherVersion(Int)
   case unreadable(String)
+  /// One of the files beside it can't be used: why, with its name.
+  case obstructed(String)
+  /// Its file system cannot do what SQLite needs: why, and what to set.
+  case misplaced(String)
+
   /// Bytes up to which every page is looked at: that takes a second or two. Of a larger one only the lists are read.
   private static let wholly: Int64 = 64 << 20
 
@@ -37,7 +43,10 @@ package enum CatalogCondition: Hashable, Sendable {
     do throws(DatabaseError) {
       self = try Self.look(path, bytes: Int64(status.st_size))
     } catch {
-      self = .unreadable(error.message)
+      self =
+        error.isMisplaced
+        ? .misplaced(error.message)
+        : error.file == nil ? .unreadable(error.message) : .obstructed(error.message)
     }
   }
 

@@ -92,6 +92,7 @@ package final class TranscriptIndex: Sendable {
     }
     var options = Database.Options()
     options.synchronous = .normal
+    options.placeVariable = "XDG_DATA_HOME"
     let database = try Database(path: path, options: options)
     try database.makeTables(version: version, tables)
     return database
