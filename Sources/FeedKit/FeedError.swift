@@ -8,6 +8,7 @@ package enum FeedError: Error, Hashable, Sendable, CustomStringConvertible {
   case tooLarge(limit: Int)
   /// It is compressed, and nothing of it can be decompressed.
   case damagedCompression
+  case incomplete
   /// The temporary file failed that keeps what has come.
   case storage(PosixError)
   case outOfMemory
@@ -21,6 +22,7 @@ package enum FeedError: Error, Hashable, Sendable, CustomStringConvertible {
     case .notAList(let found): found.description(wanted: "a list of subscriptions")
     case .tooLarge(let limit): "is larger than \(limit >> 20) MiB"
     case .damagedCompression: "is compressed, but its compression is damaged"
+    case .incomplete: "is incomplete: it ends before its first episode"
     case .storage(let error): error.description
     case .outOfMemory: "takes too much memory"
     case .parserEnded(nil): "could not be read: its parser failed"

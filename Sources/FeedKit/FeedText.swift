@@ -68,6 +68,18 @@ enum FeedText {
     default: nil
     }
   }
+
+  /// Text for one line. The control characters 0x80 to 0x9F, which nobody means, are read as windows-1252.
+  static func title(_ bytes: Bytes) -> String {
+    let text = collapsed(bytes)
+    // In UTF-8 they begin with this byte.
+    guard bytes.contains(0xC2) else { return text }
+    return text.unicodeScalars.reduce(into: "") { title, scalar in
+      let isControl = (0x80...0x9F).contains(scalar.value)
+      let meant = isControl ? Unicode.Scalar(Windows1252.scalars[Int(scalar.value) - 0x80]) : scalar
+      title.unicodeScalars.append(meant ?? scalar)
+    }
+  }
 }
 
 extension [UInt8] {

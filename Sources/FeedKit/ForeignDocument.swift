@@ -3,7 +3,7 @@ package import PodcastModel
 /// What a document is that is not the one that was wanted.
 package struct ForeignDocument: Hashable, Sendable {
   package enum Kind: UInt8, BinaryValue {
-    case nothing, webPage, feed, list, otherXML, text, data, backup
+    case nothing, webPage, feed, list, otherXML, text, media, data, backup
   }
 
   package var kind: Kind
@@ -26,14 +26,19 @@ package struct ForeignDocument: Hashable, Sendable {
   /// Recognizes the kind of a document by its beginning and its root element.
   /// - Parameter root: the name of its first element; nil if no XML element was found.
   init(head: some Collection<UInt8>, root: String?) {
-    let isBinary = head.prefix(1024).contains { $0 < 9 || $0 > 13 && $0 < 0x20 }
-    let start = head.prefix(1024).drop { $0 <= 0x20 || [0xEF, 0xBB, 0xBF].contains($0) }
+    let head = Array(head.prefix(1024))
+    let start = head.drop { $0 <= 0x20 || [0xEF, 0xBB, 0xBF].contains($0) }
     let text = String(decoding: start, as: UTF8.self).lowercased()
-    if start.isEmpty {
+    let isBinary = head.contains { $0 < 9 || $0 > 13 && $0 < 0x20 }
+    if Self.media.contains(where: { head.starts(with: $0) || head.dropFirst(4).starts(with: $0) }) {
+      kind = .media
+    } else if start.isEmpty {
       kind = isBinary ? .data : .nothing
     } else if root == "opml" {
       kind = .list
-    } else if root == "html" || text.contains("<!doctype html") || text.contains("<html") {
+    } else if root == "html" || text.contains("<!doctype html") || text.contains("<html")
+      || text.contains("<head>")
+    {
       kind = .webPage
     } else if let root, ["rss", "feed", "rdf", "channel"].contains(root) {
       kind = .feed
@@ -44,6 +49,9 @@ package struct ForeignDocument: Hashable, Sendable {
     }
   }
 
+  /// How files of audio and video begin, some behind four bytes.
+  private static let media = ["ID3", "OggS", "fLaC", "RIFF", "ftyp"].map { Array($0.utf8) } + [[0xFF, 0xFB]]
+
   /// "is a web page, not a feed".
   func description(wanted: String) -> String {
     switch kind {
@@ -53,6 +61,7 @@ package struct ForeignDocument: Hashable, Sendable {
     case .list: "is a list of subscriptions (OPML), not \(wanted)"
     case .otherXML: "is XML of another kind (its first element is <\(root ?? "?")>), not \(wanted)"
     case .text: "is text, not \(wanted)"
+    case .media: "is audio or video, not \(wanted)"
     case .data: "is binary data, not \(wanted)"
     case .backup: "is a database or backup that cannot be used: \(reason ?? "it is damaged")"
     }

@@ -8,7 +8,7 @@ package enum SubscriptionAddress {
 
   /// The feed's http or https address. `feed:`, `pcast:`, `itpc:` and the like are other words for http, and may stand
   /// before the real scheme ("feed:https://…"), whose colon browsers leave out ("pcast://https//…"). A host without a
-  /// scheme is meant as https. Several addresses are none.
+  /// scheme is meant as https. Quotes and angle brackets around it do not count; several addresses are none.
   /// - Returns: nil for anything else.
   package static func normalized(_ text: String) -> WebAddress? {
     let text = bare(text)
@@ -22,7 +22,11 @@ package enum SubscriptionAddress {
       }
       if scheme(of: address) == nil { address = "http://\(address)" }
     }
-    if scheme(of: address) != nil { return absolute(address) }
+    if let (scheme, rest) = scheme(of: address) {
+      // "http:h.example/f", as some write it.
+      let isBare = rest.first != "/" && isHost(host(rest))
+      return absolute(isBare ? "\(scheme)://\(rest)" : address)
+    }
     if address.hasPrefix("//") { return absolute("https:" + address) }
     let host = host(address)
     guard host.contains("."), host.first != ".", !host.contains(where: { $0 == " " || $0 == "@" }),
@@ -35,8 +39,8 @@ package enum SubscriptionAddress {
     FeedAddress.absolute(String(address), base: nil).map { WebAddress($0) }
   }
 
-  /// The addresses that a text may mean, to be tried in this order: where it has no scheme, by https, then by http. Empty for
-  /// no address.
+  /// The addresses that a text may mean, to be tried in this order: without quotes, angle brackets and blanks around it;
+  /// where it has no scheme, by https, then by http. Empty for no address.
   package static func typed(_ text: String) -> [WebAddress] {
     var text = bare(text)
     if text.hasPrefix("//") { text.removeFirst(2) }
@@ -70,16 +74,24 @@ package enum SubscriptionAddress {
 
   private static func host(_ text: Substring) -> Substring { text.prefix { $0 != "/" && $0 != "?" } }
 
-  /// On one line, with ASCII's colons, dots and slashes for their look-alikes, where it has no "://": such an address may
-  /// hold a token, too.
+  /// Without what people and programs put around an address, and with ASCII's colons,
+  /// dots and slashes for their look-alikes, where it has no "://".
   private static func bare(_ text: String) -> String {
-    let line = FeedText.oneLine(text)
-    return line.contains("://") ? line : String(line.map { lookAlikes[$0] ?? $0 })
+    var rest = Substring(FeedText.oneLine(text))
+    if !rest.contains("://"), !rest.utf8.allSatisfy({ $0 < 0x80 }) {
+      rest = Substring(String(rest.map { lookAlikes[$0] ?? $0 }))
+    }
+    while let first = rest.first, let last = rest.last, rest.count > 1, pairs.contains("\(first)\(last)") {
+      rest = Substring(FeedText.oneLine(String(rest.dropFirst().dropLast())))
+    }
+    return String(rest)
   }
 
   private static let lookAlikes: [Character: Character] = [
     "：": ":", "∶": ":", "／": "/", "∕": "/", "⁄": "/", "⧸": "/", "．": ".", "＠": "@",
   ]
+
+  private static let pairs: Set<String> = ["\"\"", "''", "<>", "()", "“”", "„“", "‘’", "«»", "``"]
 
   /// A name with dots, `localhost`, or anything before a port's number; in front of it perhaps a user's name.
   private static func isHost(_ text: Substring) -> Bool {

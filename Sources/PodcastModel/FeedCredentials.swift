@@ -13,7 +13,7 @@ package enum FeedCredentials {
   }
 
   private static func isUsualUpgrade(_ mine: AddressParts, _ its: AddressParts) -> Bool {
-    mine.host == its.host && mine.scheme == "http" && mine.port == "80" && its.scheme == "https"
+    mine.asciiHost == its.asciiHost && mine.scheme == "http" && mine.port == "80" && its.scheme == "https"
       && its.port == "443"
   }
 }

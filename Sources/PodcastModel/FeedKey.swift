@@ -5,7 +5,7 @@ package enum FeedKey {
   /// a difference.
   package static func text(_ address: WebAddress) -> String {
     guard let parts = address.parts else { return String(address.forRequest.prefix { $0 != "#" }) }
-    var host = parts.place.lowercased()
+    var host = InternationalHost.ascii(parts.place)
     for port in [":80", ":443", ":"] where host.hasSuffix(port) { host.removeLast(port.count) }
     if host.hasSuffix(".") { host.removeLast() }
     var path = parts.path

@@ -53,8 +53,11 @@ package struct AddressParts {
   /// Whether it may be asked for: http or https, with a host.
   package var isWeb: Bool { (scheme == "http" || scheme == "https") && host != nil }
 
+  /// The host as DNS knows it.
+  package var asciiHost: String? { host.map { InternationalHost.ascii($0) } }
+
   /// Scheme, host and port (RFC 6454 §4), equal for all spellings of them.
-  package var origin: String { "\(scheme)://\(host ?? ""):\(port)" }
+  package var origin: String { "\(scheme)://\(asciiHost ?? ""):\(port)" }
 
   package func hasOrigin(of other: AddressParts) -> Bool { origin == other.origin }
 }

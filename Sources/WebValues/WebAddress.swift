@@ -48,7 +48,7 @@ extension WebAddress {
     for byte in parts.target.utf8 {
       if byte <= 32 || byte >= 127 { PercentEncoding.append(byte, to: &path) } else { path.append(byte) }
     }
-    return forRequest[..<parts.authority.startIndex] + user + parts.place.lowercased()
+    return forRequest[..<parts.authority.startIndex] + user + InternationalHost.ascii(parts.place)
       + String(decoding: path, as: UTF8.self)
   }
 }

@@ -15,11 +15,13 @@ import Testing
   }
 
   @Test(arguments: [
-    (" https://a.example/f ", ["https://a.example/f"]), ("feed://a.example/f", ["http://a.example/f"]),
+    ("https://a.example/f", ["https://a.example/f"]), (" \"https://a.example/f\" ", ["https://a.example/f"]),
+    ("<https://a.example/f>", ["https://a.example/f"]), ("“feed://a.example/f”", ["http://a.example/f"]),
     ("a.example/f", ["https://a.example/f", "http://a.example/f"]),
     ("localhost:8000/f.xml", ["https://localhost:8000/f.xml", "http://localhost:8000/f.xml"]),
     ("127.0.0.1/f", ["https://127.0.0.1/f", "http://127.0.0.1/f"]),
-    ("a.example:8080/f?x=1", ["https://a.example:8080/f?x=1", "http://a.example:8080/f?x=1"]),
+    ("<a.example:8080/f?x=1>", ["https://a.example:8080/f?x=1", "http://a.example:8080/f?x=1"]),
+    ("http:a.example/f", ["http://a.example/f"]), ("https:a.example:8000/f", ["https://a.example:8000/f"]),
     ("//a.example/f", ["https://a.example/f", "http://a.example/f"]),
     ("[::1]:8000/f", ["https://[::1]:8000/f", "http://[::1]:8000/f"]),
     ("https://a.example/f https://b.example/f", []),
@@ -34,7 +36,7 @@ import Testing
   @Test func `An address without a scheme is tried by https, then by http`() throws {
     let world = try CatalogWorld()
     world.web.set("/feed", TestFeed(items: [.init("One", guid: "1")]).page)
-    let listed = try subscribe(world, "127.0.0.1:\(world.web.port)/feed")
+    let listed = try subscribe(world, "<127.0.0.1:\(world.web.port)/feed>")
     #expect(listed.podcast.feedURL == "\(world.web.address)/feed")
     let error = #expect(throws: CatalogError.self) {
       try subscribe(world, "127.0.0.1:\(world.web.port)/feed")

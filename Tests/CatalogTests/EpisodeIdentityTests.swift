@@ -155,7 +155,7 @@ import Testing
   }
 
   /// Numbers are given once, and there are 1,048,575 for a podcast.
-  @Test func whatAPodcastHasNoNumbersForIsLeftOut() throws {
+  @Test func whatAPodcastHasNoNumbersForIsLeftOutAndTold() throws {
     let world = try CatalogWorld()
     let podcast = try world.podcast()
     let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
@@ -183,6 +183,10 @@ import Testing
       let outcome = try world.refresh(podcast)
       #expect(outcome.newEpisodes.isEmpty)
       #expect(try world.catalog.episodes(ofPodcast: podcast).count == 15)
+      #expect(try world.catalog.podcast(podcast)?.error?.contains("1048575 episodes") == true)
     }
+    // An answer without news says so too.
+    try world.refresh(podcast)
+    #expect(try world.catalog.podcast(podcast)?.error?.contains("1048575 episodes") == true)
   }
 }

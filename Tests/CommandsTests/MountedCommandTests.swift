@@ -196,7 +196,7 @@ import Testing
     try mount.set("keep", "1", path)
     #expect(try ChildProcess.run(["mount", "-o", "remount,abort", disk.path]).status == 0)
     let error = #expect(throws: PosixError.self) { try mount.set("state", "downloading", path) }
-    #expect(error?.errno == .EIO)
+    #expect(error?.errno == .EROFS)
     let doctor = try mount.run("doctor").output
     #expect(doctor.contains("\(disk.path)/podcastfs cannot be written: Read-only file system"), "\(doctor)")
     _ = try mount.run("unmount", "--lazy", mount.root)

@@ -16,7 +16,7 @@ import Testing
     ("A & B", "A & B"), ("A &nbsp;B &uuml; &hearts;", "A \u{A0}B ü ♥"), ("A &bogus; B", "A &bogus; B"),
     ("a < b and c > d", "a < b and c > d"), ("a\u{1}\u{8}b", "ab"),
     ("x &amp; y &quot;z&quot; & w", "x & y \"z\" & w"),
-    ("<![CDATA[A & <b>]]> & C", "A & <b> & C"),
+    ("<![CDATA[A & <b>]]> & C", "A & <b> & C"), ("<b>bold</b> <br> text", "bold text"),
     ("50 &#37; &#x41; &#0;", "50 % A &#0;"),
     ("]]> end", "]]> end"), ("A &amp B", "A &amp B"),
   ])
@@ -40,15 +40,25 @@ import Testing
     "\n \u{FEFF}<?xml version='1.0'?><rss><channel>ITEM</channel></rss>",
     "<br />\nWarning: something in x.php<?xml version='1.0'?><rss><channel>ITEM</channel></rss>",
     "<rss><channel>ITEM</channel></rss>\n</rss> trailing <junk",
-    "<rss><channel>ITEM", "<rss><channel>ITEM<item><title>cut",
+    "<rss><channel>ITEM", "<rss><channel>ITEM<item><title>cut", "<rss><channel><item>ITEM</channel></rss>",
+    "<rss><channel><description>a <p> b <i>c</p></description>ITEM</channel></rss>",
+    "<rss><channel></wrong>ITEM</channel></rss>",
+    "<rss><channel><x a=1 a='2' b c=\"<\">y</x>ITEM</channel></rss>",
     "<rss><channel><!-- a -- b -->ITEM<!-- c</channel></rss>",
     "<!DOCTYPE rss [<!ENTITY a \"<b>\">]><rss><channel><link>&a;</link>ITEM</channel></rss>",
     "<?xml version='1.0' encoding='utf-8'?><?xml version='1.0'?><rss><channel>ITEM</channel></rss>",
+    "<rss><channel><title>unclosed<link>x</link>ITEM</channel></rss>",
   ])
   func `A broken document keeps its good items`(text: String) throws {
     let whole = text.replacing("ITEM", with: item("Good &amp; well"))
     let titles = try parse(Array(whole.utf8)).episodes.map(\.title)
     #expect(titles == ["Good & well"])
+  }
+
+  @Test func `An item that is not closed ends where the next begins`() throws {
+    let text =
+      "<rss><channel><item><title>One</title><enclosure url='https://h/1.mp3'/>\(item("Two"))</channel></rss>"
+    #expect(try parse(Array(text.utf8)).episodes.map(\.title) == ["One", "Two"])
   }
 
   @Test func `The encoding is that of the mark, the declaration, the server, in this order`() throws {
@@ -105,15 +115,15 @@ import Testing
   }
 
   @Test func `A long section without an end takes linear time`() throws {
-    let text = "<rss><channel><title>T</title><x><![CDATA[" + String(repeating: "a]", count: 400_000)
+    let text = "<rss><channel><title>T</title>\(item("in"))<x><![CDATA[" + String(repeating: "a]", count: 400_000)
     #expect(try parse(Array(text.utf8)).title == "T")
-    let ampersands = "<rss><channel><title>T</title><x>" + String(repeating: "&", count: 100_000)
+    let ampersands = "<rss><channel><title>T</title>\(item("in"))<x>" + String(repeating: "&", count: 100_000)
     #expect(try parse(Array(ampersands.utf8)).title == "T")
-    let tags = "<rss><channel><title>T</title>" + String(repeating: "<a ", count: 100_000)
+    let tags = "<rss><channel><title>T</title>\(item("in"))" + String(repeating: "<a ", count: 100_000)
     #expect(try parse(Array(tags.utf8)).title == "T")
-    let odd = "<rss><channel><title>T</title>" + String(repeating: "<a b=\"c\"d=\"", count: 300_000)
+    let odd = "<rss><channel><title>T</title>\(item("in"))" + String(repeating: "<a b=\"c\"d=\"", count: 300_000)
     #expect(try parse(Array(odd.utf8)).title == "T")
-    let quotes = "<rss><channel><title>T</title>" + String(repeating: "<a b='", count: 100_000)
+    let quotes = "<rss><channel><title>T</title>\(item("in"))" + String(repeating: "<a b='", count: 100_000)
     #expect(try parse(Array(quotes.utf8)).title == "T")
   }
 }

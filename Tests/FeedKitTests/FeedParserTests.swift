@@ -148,13 +148,15 @@ import Testing
     #expect(feed.episodes.map(\.fileExtension) == [".torrent", ".html", ".mp3", ".jpg"])
   }
 
-  @Test func `Without an enclosure element media content and links serve`() throws {
+  @Test func `Without an enclosure element media content, links and alternates serve`() throws {
     let feed = try parse(
       rss(
         """
         <item><media:group><media:content url="https://h/i.jpg" medium="image"/>
           <media:content url="https://h/1.mp4" type="video/mp4" fileSize="9" duration="61"/></media:group></item>
         <item><a:link rel="enclosure" href="https://h/2.mp3"/></item>
+        <item><podcast:alternateEnclosure type="audio/opus" length="7"><podcast:source uri="ipfs://x"/>
+          <podcast:source uri="https://h/3.opus"/></podcast:alternateEnclosure></item>
         <item><enclosure url="https://h/c.pdf" type="application/pdf"/><enclosure url="https://h/4.mp3" type="audio/mpeg"/>
           <media:content url="https://h/other.mp3" type="audio/mpeg"/></item>
         """,
@@ -164,12 +166,12 @@ import Testing
           """))
     #expect(
       feed.episodes.map { $0.enclosures.map(\.url) } == [
-        ["https://h/1.mp4"], ["https://h/2.mp3"],
+        ["https://h/1.mp4"], ["https://h/2.mp3"], ["https://h/3.opus"],
         ["https://h/c.pdf", "https://h/4.mp3"],
       ])
     #expect(feed.episodes[0].enclosure?.length == 9 && feed.episodes[0].duration == 61)
     #expect(feed.episodes[0].imageURL == "https://h/i.jpg")
-    #expect(feed.episodes[2].enclosure?.url == "https://h/4.mp3")
+    #expect(feed.episodes[3].enclosure?.url == "https://h/4.mp3")
   }
 
   @Test(arguments: [
@@ -204,7 +206,8 @@ import Testing
     ("plain text", "is text, not a feed"), ("a <b> c", "is text, not a feed"),
     ("{\"a\": 1}", "is text, not a feed"),
     ("\u{0}\u{1}\u{2}", "is binary data, not a feed"),
-    ("ID3\u{4}\u{0}", "is binary data, not a feed"),
+    ("ID3\u{4}\u{0}", "is audio or video, not a feed"),
+    ("%PDF-1.7", "is text, not a feed"),
     ("PK\u{3}\u{4}<yl->", "is binary data, not a feed"),
     ("<", "is text, not a feed"), ("<?xml version='1.0'?>", "is text, not a feed"),
   ])
@@ -233,6 +236,8 @@ import Testing
           <media:content url="https://h/1.mp4" type="video/mp4"/><media:content url="https://h/2.mp4"/></media:group></item>
         <item><enclosure url="https://h/x.jpg" type="image/jpeg"/><media:content url="https://h/2.mp3"/></item>
         <item><enclosure url="https://h/x.pdf" type="application/pdf"/><atom:link rel="enclosure" href="https://h/3.mp3"/></item>
+        <item><enclosure url="https://h/x.m3u8" type="audio/mpeg"/><podcast:alternateEnclosure type="audio/mpeg">
+          <podcast:source uri="https://h/4.mp3"/></podcast:alternateEnclosure></item>
         <item><enclosure url="https://h/5.mp3" type="image/jpeg"/></item>
         <item><enclosure url="https://h/live" type="application/vnd.apple.mpegurl"/></item>
         <item><enclosure url="https://h/live" type="audio/x-scpls"/></item>
@@ -241,9 +246,10 @@ import Testing
         """))
     #expect(
       feed.episodes.compactMap(\.enclosure?.url) == [
-        "https://h/1.mp4", "https://h/2.mp3", "https://h/3.mp3", "https://h/5.mp3", "https://h/6",
+        "https://h/1.mp4", "https://h/2.mp3", "https://h/3.mp3", "https://h/4.mp3", "https://h/5.mp3",
+        "https://h/6",
       ])
-    #expect(feed.episodes.map(\.fileExtension) == [".mp4", ".mp3", ".mp3", ".mp3", ".ogg"])
+    #expect(feed.episodes.map(\.fileExtension) == [".mp4", ".mp3", ".mp3", ".mp3", ".mp3", ".ogg"])
     #expect(feed.episodes.last?.enclosure?.length == 9)
     #expect(
       feed.warnings == [
@@ -260,7 +266,7 @@ import Testing
         <item><id>i3</id><dcterms:created>2024-01-03T10:00:00Z</dcterms:created><enclosure url="https://h/3.mp3"/>
           <dcterms:modified>2025-01-03T10:00:00Z</dcterms:modified></item>
         <item><guid>https://h/g</guid><link>https://h/l</link><title>A <script>x()</script>B</title>
-          <enclosure url="https://h/4.mp3"/></item>
+          <enclosure url="http:https://h/4.mp3"/></item>
         """))
     #expect(feed.episodes.map(\.link) == ["https://h/page", nil, nil, "https://h/l"])
     #expect(feed.episodes[2].guid == "i3" && feed.episodes[2].published == 1_704_276_000)
@@ -268,9 +274,15 @@ import Testing
   }
 
   @Test func `A feed with nothing to play says so`() throws {
-    let empty = try parse(rss("<item><title>Post</title><link>https://h/p</link></item><item/>"))
-    #expect(empty.emptiness == "the feed has 2 items, and nothing to play in them")
-    #expect(empty.warnings.contains("the feed has 2 items, and nothing to play in them"))
+    let blog = try parse(rss("<item><title>Post</title><link>https://h/p</link></item>"))
+    #expect(blog.emptiness == "the feed has one item, and nothing to play in it, only a web page")
+    #expect(blog.warnings.contains("the feed has one item, and nothing to play in it, only a web page"))
+    #expect(try parse(rss("<item/>")).emptiness == "the feed has one item, and nothing to play in it")
+    let page =
+      "<item><guid>https://h/p</guid><media:content url='https://h/v' type='application/x-shockwave-flash'/></item>"
+    let both = "the feed has 2 items, and nothing to play in them"
+    #expect(try parse(rss(page + page)).emptiness == both + ", only web pages")
+    #expect(try parse(rss(page + "<item/>")).emptiness == both)
     #expect(try parse(rss("")).emptiness == nil)
     #expect(try parse(rss("<item/><item><enclosure url='https://h/1.mp3'/></item>")).emptiness == nil)
   }

@@ -68,6 +68,20 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    "https://h/a\r\n\r\n# a comment\n  https://h/b  \n", "\u{FEFF}https://h/a\nhttps://h/b",
+  ])
+  func `A list may be an address a line`(text: String) throws {
+    let document = try FeedReader.shipped.list(Array(text.utf8))
+    #expect(document.feeds.map(\.url) == ["https://h/a", "https://h/b"] && document.refusals == 0)
+  }
+
+  @Test func `A line that is no address is refused`() throws {
+    let document = try FeedReader.shipped.list(Array("https://h/a\nwords only\n".utf8))
+    #expect(document.feeds.count == 1 && document.refusals == 1)
+    #expect(document.warnings == ["“words only” is not a feed address"])
+  }
+
   @Test(arguments: ["", "text", "<rss><channel/></rss>", "<html><outline xmlUrl='https://h/'/></html>"])
   func `Another document is no list`(text: String) {
     #expect(throws: FeedError.self) { try FeedReader.shipped.list(Array(text.utf8)) }
@@ -98,9 +112,11 @@ import Testing
     ("https://[::1]:8080/f", "https://[::1]:8080/f"), ("https://h:x/f", nil), ("https://:80/f", nil),
     ("http:///f", nil), ("feed:feed:feed:", nil), ("pcast://https//h.example/f", "https://h.example/f"),
     ("pcast://http//127.0.0.1:8123/f", "http://127.0.0.1:8123/f"), ("itpc:https//h/f", "https://h/f"),
-    ("//h.example/f", "https://h.example/f"),
+    ("http:https://h/f", "https://h/f"), ("\"https://h/f\"", "https://h/f"), ("<https://h/f>", "https://h/f"),
+    ("http:h.example/f", "http://h.example/f"), ("//h.example/f", "https://h.example/f"),
     ("https://h/f https://h/g", nil),
     ("https://h/f?q=：／", "https://h/f?q=%EF%BC%9A%EF%BC%8F"),
+    ("https:/h/f", "https://h/f"),
   ])
   func `Addresses of feeds are taken in the forms that people give`(text: String, expected: WebAddress?) {
     #expect(SubscriptionAddress.normalized(text) == expected)

@@ -88,6 +88,28 @@ import Testing
     #expect(client.answer(HTTPRequest(url: "http://[::1]:1/"))?.failure?.code == .refusedAddress)
   }
 
+  @Test(arguments: [
+    "http://b\u{fc}cher.localhost", "http://BU\u{308}CHER.localhost", "http://xn--bcher-kva.localhost",
+  ])
+  func aHostWithLettersBeyondASCIIIsReached(_ address: String) throws {
+    let answer = try client.answer(.local("\(address):\(origin.port)/end"))?.get()
+    #expect(answer?.head.status == 200)
+    #expect(origin.requests("/end").map { $0.header("host") } == ["xn--bcher-kva.localhost:\(origin.port)"])
+  }
+
+  @Test func aRedirectToAHostWithLettersBeyondASCIIIsFollowed() throws {
+    origin.serve("/start", OriginResource("", mediaType: "text/plain"))
+    origin.change("/start") { [port = origin.port] in
+      $0.behaviour.redirectTarget = "http://b\u{fc}cher.localhost:\(port)/end"
+    }
+    #expect(try client.answer(.local(origin.url("/start")))?.get().head.status == 200)
+  }
+
+  @Test func anErrorNamesAHostAsPeopleReadIt() {
+    let error = client.answer(.local("http://b\u{fc}cher.localhost:1/"))?.failure
+    #expect(error?.message == "connection refused by b\u{fc}cher.localhost")
+  }
+
   @Test(arguments: ["100%", "100%25"]) func aPasswordIsSentAsItIsMeant(_ spelling: String) throws {
     _ = try client.answer(.local("http://me:\(spelling)@127.0.0.1:\(origin.port)/end"))?.get()
     // "me:100%"

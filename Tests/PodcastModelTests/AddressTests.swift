@@ -8,6 +8,8 @@ import Testing
     ("http://a.example/%c3%a9?a=%2f", "http://a.example/%C3%A9?a=%2F"),
     ("http://a.example/feed?", "http://a.example/feed"),
     ("https://a.example:443/x", "http://a.example./x"),
+    ("http://b\u{fc}cher.example/x", "https://xn--bcher-kva.example/x"),
+    ("http://BU\u{308}CHER.example/x", "http://b\u{fc}cher.example/x"),
     ("http://me:100%@a.example/x", "http://me:100%25@a.example/x"),
     ("http://m%65:p%c3%a9@a.example/x", "http://me:p\u{e9}@a.example/x"),
     ("http://me:p%40@a.example/x", "http://me:p@@a.example/x"),

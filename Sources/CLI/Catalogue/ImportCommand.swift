@@ -9,7 +9,7 @@ enum ImportCommand: Command {
   static let usage = """
     podcastfs import [--dry-run] [--json] [--quiet] FILE
 
-    Follows every feed in a list (OPML; -: standard input), or the feed or page of a link file (.desktop,
+    Follows every feed in a list (OPML, or one address a line; -: standard input), or the feed or page of a link file (.desktop,
     .url, .webloc). It removes none. Backups also restore positions, played marks, the queue, kept episodes and rules: those of
     AntennaPod (its database), gPodder (the file Database), Overcast ("all data") and podcastfs export --state. Bad entries are
     reported, and the status is 1; good ones are used.

@@ -139,6 +139,9 @@ extension FeedRefresh {
     try body(&known, &changes)
     try ProvisionalNames.settle(&known.podcast, in: database, &changes)
     if known.archive.nextPage != nil { known.feed.error = known.archive.error ?? known.feed.error }
+    if known.feed.error == nil, try EpisodeNumbers(podcast: id, in: database)?.isFull == true {
+      known.feed.error = EpisodeNumbers.fullMessage
+    }
     var facts = known.podcast
     (facts.changed, facts.guid) = (old.changed, old.guid)
     if facts != old {

@@ -31,6 +31,10 @@ struct EpisodeNumbers: Equatable {
   /// Up to which they are in the full-text index.
   var indexed: Int64
 
+  /// Further episodes are left out.
+  var isFull: Bool { next > EpisodeID.last }
+  static let fullMessage = "limit of \(EpisodeID.last) episodes reached: newer ones are left out"
+
   /// The date of the newest episode of podcast ?1 that is not hidden.
   static let newest =
     "(SELECT max(published) FROM episode INDEXED BY episode_by_date WHERE podcast_id = ?1 AND hidden = 0)"

@@ -5,7 +5,7 @@ struct EpisodeDraft {
   typealias Enclosure = ParsedEpisode.Enclosure
 
   /// What names a file, the best first.
-  enum FileKind: CaseIterable { case enclosure, link, mediaContent }
+  enum FileKind: CaseIterable { case enclosure, link, mediaContent, alternate }
 
   var episode: ParsedEpisode
   var title = Ranked<String>()
@@ -24,6 +24,8 @@ struct EpisodeDraft {
   private static let most = 50
 
   init(index: Int) { episode = ParsedEpisode(index: index) }
+
+  var namesPage: Bool { (episode.link ?? permalink) != nil }
 
   /// The episode; nil for an item with nothing to play.
   consuming func finish(_ warnings: inout FeedWarnings) -> ParsedEpisode? {
@@ -106,8 +108,8 @@ struct EpisodeDraft {
     )
   }
 
-  mutating func addDescribedLink(_ address: Bytes?, _ absolute: (Bytes) -> WebAddress?) {
-    addFile(.link, address, type: described.type, length: described.length, absolute)
+  mutating func addDescribedFile(_ kind: FileKind, _ address: Bytes?, _ absolute: (Bytes) -> WebAddress?) {
+    addFile(kind, address, type: described.type, length: described.length, absolute)
   }
 
   /// `psc:chapter`.
@@ -115,7 +117,7 @@ struct EpisodeDraft {
     guard chapters.count < ChapterList.limit,
       let start = element.attribute("start").flatMap(PositionText.milliseconds)
     else { return }
-    let title = element.attributeBytes("title").map(FeedText.collapsed)
+    let title = element.attributeBytes("title").map(FeedText.title)
     chapters.append(.init(start: start, title: title, link: element.attributeBytes("href").flatMap(absolute)))
   }
 

@@ -28,8 +28,11 @@ enum FeedAddress {
     if let scheme = scheme(of: reference) {
       guard scheme == "http" || scheme == "https" else { return nil }
       let rest = Substring(reference.utf8.dropFirst(scheme.utf8.count + 1))
+      // "http:https://h/" and "http:/h/", as some write it.
+      let lower = rest.lowercased()
+      if lower.hasPrefix("http:") || lower.hasPrefix("https:") { return absolute(String(rest), base: nil) }
       let place = rest.drop { $0 == "/" }
-      guard rest.hasPrefix("//"), !rest.hasPrefix("///"), hasHost(place.utf8) else { return nil }
+      guard rest.hasPrefix("/"), !rest.hasPrefix("///"), hasHost(place.utf8) else { return nil }
       return scheme + "://" + place
     }
     guard let base, let root = absolute(base, base: nil) else { return nil }
@@ -99,16 +102,32 @@ enum FeedAddress {
 
   /// Trimmed, without controls, and with everything percent-encoded that no address may hold.
   private static func escaped(_ text: UnsafeBufferPointer<UInt8>) -> String {
+    let trimmed = Array(text)
+    let hostRange = hostRange(trimmed)
     var output: [UInt8] = []
-    output.reserveCapacity(text.count + 16)
-    for byte in text where byte >= 0x20 && byte != 0x7F {
-      if byte == 0x20 || isUnsafe(byte) || byte >= 0x80 {
+    output.reserveCapacity(trimmed.count + 16)
+    for (index, byte) in trimmed.enumerated() {
+      if byte < 0x20 || byte == 0x7F { continue }
+      if byte == 0x20 || isUnsafe(byte) || byte >= 0x80 && !hostRange.contains(index) {
         PercentEncoding.append(byte, to: &output)
       } else {
         output.append(byte)
       }
     }
     return String(decoding: output, as: UTF8.self)
+  }
+
+  /// Where the host stands, which has its own way to be international.
+  private static func hostRange(_ bytes: [UInt8]) -> Range<Int> {
+    guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[(colon + 1)...].starts(with: "//".utf8)
+    else {
+      return 0..<0
+    }
+    let start = colon + 3
+    let end = bytes[start...].firstIndex {
+      [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")].contains($0)
+    }
+    return start..<(end ?? bytes.count)
   }
 
   /// The scheme in lower case; nil for a relative address.

@@ -49,24 +49,24 @@ extension FeedBuilder {
     case .channel: storeChannel(kind, text)
     case .image: state.image.offer(absolute(text), rank: 3)
     case .owner: state.feed.owner = state.feed.owner ?? FeedText.collapsed(text)
-    case .author: state.author.offer(FeedText.collapsed(text), rank: 1)
+    case .author: state.author.offer(FeedText.title(text), rank: 1)
     default: storeItem(kind, text)
     }
   }
 
   private func storeChannel(_ kind: FeedElement, _ text: Bytes) {
     switch kind {
-    case .title: state.title.offer(FeedText.collapsed(text), rank: 4)
+    case .title: state.title.offer(FeedText.title(text), rank: 4)
     case .atomTitle: state.title.offer(atomTitle(text), rank: 3)
-    case .itunesTitle: state.title.offer(FeedText.collapsed(text), rank: 2)
-    case .dcTitle: state.title.offer(FeedText.collapsed(text), rank: 1)
+    case .itunesTitle: state.title.offer(FeedText.title(text), rank: 2)
+    case .dcTitle: state.title.offer(FeedText.title(text), rank: 1)
     case .description: state.about.offer(FeedText.string(text), rank: 4)
     case .itunesSummary: state.about.offer(FeedText.string(text), rank: 3)
     case .atomSubtitle: state.about.offer(FeedText.string(text), rank: 2)
     case .itunesSubtitle: state.about.offer(FeedText.string(text), rank: 1)
-    case .itunesAuthor: state.author.offer(FeedText.collapsed(text), rank: 4)
-    case .dcCreator: state.author.offer(FeedText.collapsed(text), rank: 3)
-    case .managingEditor: state.author.offer(FeedText.collapsed(text), rank: 2)
+    case .itunesAuthor: state.author.offer(FeedText.title(text), rank: 4)
+    case .dcCreator: state.author.offer(FeedText.title(text), rank: 3)
+    case .managingEditor: state.author.offer(FeedText.title(text), rank: 2)
     case .link: state.link.offer(absolute(text), rank: 2)
     case .atomLogo: state.image.offer(absolute(text), rank: 3)
     case .atomIcon: state.image.offer(absolute(text), rank: 1)
@@ -85,13 +85,13 @@ extension FeedBuilder {
   }
 
   private func addPerson(_ text: Bytes, to people: inout [String]) {
-    let name = FeedText.collapsed(text)
+    let name = FeedText.title(text)
     if people.count < 50, !people.contains(name) { people.append(name) }
   }
 
   /// A title whose type attribute says whether it holds HTML.
   private func atomTitle(_ text: Bytes) -> String {
-    let title = FeedText.collapsed(text)
+    let title = FeedText.title(text)
     return capturedIsHTML ? FeedText.oneLine(TitleText.plain(title)) : title
   }
 
@@ -150,11 +150,11 @@ extension FeedBuilder {
   private func storeItem(_ kind: FeedElement, _ text: Bytes) {
     if let rank = rank(ofNotes: kind) { return draft.notes.offer(FeedText.string(text), rank: rank) }
     switch kind {
-    case .title: draft.title.offer(FeedText.collapsed(text), rank: 5)
+    case .title: draft.title.offer(FeedText.title(text), rank: 5)
     case .atomTitle: draft.title.offer(atomTitle(text), rank: 4)
-    case .itunesTitle: draft.title.offer(FeedText.collapsed(text), rank: 3)
-    case .mediaTitle: draft.title.offer(FeedText.collapsed(text), rank: 2)
-    case .dcTitle: draft.title.offer(FeedText.collapsed(text), rank: 1)
+    case .itunesTitle: draft.title.offer(FeedText.title(text), rank: 3)
+    case .mediaTitle: draft.title.offer(FeedText.title(text), rank: 2)
+    case .dcTitle: draft.title.offer(FeedText.title(text), rank: 1)
     case .guid:
       draft.guid.offer(FeedText.string(text), rank: 3)
       // An address without a scheme is more often a plain number.
@@ -162,7 +162,7 @@ extension FeedBuilder {
         draft.permalink = FeedAddress.absolute(text, base: nil).map { WebAddress($0) }
       }
     case .atomID: draft.guid.offer(FeedText.string(text), rank: 2)
-    case .link where state.linkIsEnclosure: draft.addDescribedLink(text, absolute)
+    case .link where state.linkIsEnclosure: draft.addDescribedFile(.link, text, absolute)
     case .link: draft.episode.link = draft.episode.link ?? absolute(text)
     case .pubDate, .atomPublished: draft.published.offer(DateText.seconds(text), rank: 3)
     case .dcDate, .date: draft.published.offer(DateText.seconds(text), rank: 2)

@@ -9,7 +9,7 @@ internal import PodcastModel
 final class FeedBuilder: XMLReceiver {
   /// What an open element is to its children.
   enum Context {
-    case document, root, channel, item, image, author, owner, mediaGroup, mediaContent
+    case document, root, channel, item, image, author, owner, mediaGroup, mediaContent, alternateEnclosure
     case simpleChapters
   }
 
@@ -29,7 +29,8 @@ final class FeedBuilder: XMLReceiver {
     fileprivate var contexts: [Context] = [.document]
     /// How many elements are open within one that means nothing to us.
     fileprivate var ignoredDepth = 0
-    fileprivate var itemCount = 0
+    /// Items of the document; those without an enclosure that name a web page.
+    fileprivate var (itemCount, pageCount) = (0, 0)
     /// Addresses that relative ones start from: the document's own, then each `xml:base`.
     fileprivate var bases: [(depth: Int, address: WebAddress)] = []
   }
@@ -66,14 +67,22 @@ final class FeedBuilder: XMLReceiver {
 
   /// The document has ended. An item that it broke off in is left out.
   func finish() -> ParsedFeed {
-    if state.feed.episodes.isEmpty, state.itemCount > 0 {
-      state.feed.emptiness = "the feed has \(state.itemCount) items, and nothing to play in them"
-    }
-    if let emptiness = state.feed.emptiness { state.warnings.add(emptiness) }
+    state.feed.emptiness = emptiness
+    if let emptiness { state.warnings.add(emptiness) }
     var feed = state.feed
     (feed.title, feed.author, feed.description) = (state.title.value, state.author.value, state.about.value)
     (feed.link, feed.imageURL) = (state.link.value, state.image.value)
     return feed
+  }
+
+  private var emptiness: String? {
+    let (count, pages) = (state.itemCount, state.pageCount)
+    if !state.feed.episodes.isEmpty || count == 0 { return nil }
+    if count == 1 {
+      return "the feed has one item, and nothing to play in it" + (pages == 1 ? ", only a web page" : "")
+    }
+    return "the feed has \(count) items, and nothing to play in them"
+      + (pages == count ? ", only web pages" : "")
   }
 
   override func startElement(_ element: XMLElement) {
@@ -133,6 +142,9 @@ final class FeedBuilder: XMLReceiver {
     case (.channel, .itunesOwner): enter(.owner, element)
     case (.channel, .atomAuthor): enter(.author, element)
     case (.item, .mediaGroup): enter(.mediaGroup, element)
+    case (.item, .podcastAlternateEnclosure):
+      enter(.alternateEnclosure, element)
+      draft.describeFile(element)
     case (.item, .pscChapters): enter(.simpleChapters, element)
     case (.simpleChapters, .pscChapter):
       draft.addChapter(element, absolute)
@@ -140,6 +152,12 @@ final class FeedBuilder: XMLReceiver {
     case (.channel, _): channelElement(kind, element)
     case (.item, _), (.mediaGroup, _), (.mediaContent, _): itemElement(kind, element, context)
     case (.image, .url), (.owner, .itunesName), (.author, .atomName): capture(kind)
+    case (.alternateEnclosure, .podcastSource):
+      // Of other schemes (IPFS, torrents) we know nothing.
+      if let address = element.attributeBytes("uri"), FeedAddress.absolute(address, base: nil) != nil {
+        draft.addDescribedFile(.alternate, address, absolute)
+      }
+      ignore()
     default: ignore()
     }
     if state.rootName == nil {
@@ -185,7 +203,11 @@ final class FeedBuilder: XMLReceiver {
   }
 
   private func endItem() {
-    guard let episode = draft.finish(&state.warnings) else { return }
+    let namesPage = draft.namesPage
+    guard let episode = draft.finish(&state.warnings) else {
+      if namesPage { state.pageCount += 1 }
+      return
+    }
     if state.feed.episodes.count < limits.episodes {
       state.feed.episodes.append(episode)
     } else {

@@ -13,7 +13,7 @@ enum FeedElement: UInt8, CaseIterable {
   case itunesOwner, itunesName, itunesDuration, itunesSeason, itunesEpisode, itunesEpisodeType
   case itunesType, itunesNewFeedURL, itunesComplete
   // Podcasting 2.0
-  case podcastGuid, podcastTranscript, podcastChapters
+  case podcastGuid, podcastTranscript, podcastChapters, podcastAlternateEnclosure, podcastSource
   case podcastSeason, podcastEpisode, podcastPerson
   // Podlove Simple Chapters
   case pscChapters, pscChapter
@@ -67,6 +67,16 @@ struct FeedNamespace {
   private static let addresses: [String: FeedNamespace] = [
     "": rss,
     "purl.org/rss/1.0": rss,
+    "my.netscape.com/rdf/simple/0.9": rss,
+    "channel.netscape.com/rdf/simple/0.9": rss,
+    "my.netscape.com/publish/formats/rss-0.91.dtd": rss,
+    "backend.userland.com/rss": rss,
+    "backend.userland.com/rss2": rss,
+    "backend.userland.com/rss091": rss,
+    "backend.userland.com/rss2.0": rss,
+    "blogs.law.harvard.edu/tech/rss": rss,
+    "cyber.law.harvard.edu/rss/rss.html": rss,
+    "rssboard.org/rss-specification": rss,
     "w3.org/1999/02/22-rdf-syntax-ns": rdf,
     "w3.org/2005/atom": atom,
     "purl.org/atom/ns": atom,

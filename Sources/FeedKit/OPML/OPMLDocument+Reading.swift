@@ -18,7 +18,8 @@ extension OPMLDocument {
   /// Each entry that is lost is named, up to so many.
   fileprivate static let mostWarnings = 10_000
 
-  /// Reads OPML 1.0 or 2.0, a backup or a link file, in this process. An entry that has no usable address becomes a warning.
+  /// Reads OPML 1.0 or 2.0, one address a line, or a link file, in this
+  /// process. An entry that has no usable address becomes a warning.
   /// - Throws: `FeedError.notAList` for any other document.
   package static func parse(bytes: [UInt8]) throws(FeedError) -> OPMLDocument {
     try bytes.withBytes { all throws(FeedError) in try parse(XMLDocument(all, httpCharset: nil)) }
@@ -37,7 +38,12 @@ extension OPMLDocument {
     {
       return OPMLDocument(link: link)
     }
-    throw .notAList(ForeignDocument(head: document.bytes, root: builder.state.rootName))
+    let foreign = ForeignDocument(head: document.bytes, root: builder.state.rootName)
+    if foreign.kind == .text {
+      let list = OPMLDocument(document.withText { OPMLBuilder.State(lines: FeedText.string($0)) }, [])
+      if !list.feeds.isEmpty { return list }
+    }
+    throw .notAList(foreign)
   }
 
   private init(link: String) {
@@ -94,7 +100,7 @@ private final class OPMLBuilder: XMLReceiver {
   }
 
   override func endElement() {
-    let text = state.text.withUnsafeBufferPointer { FeedText.collapsed($0) }
+    let text = state.text.withUnsafeBufferPointer { FeedText.title($0) }
     switch state.reading {
     case .title where !text.isEmpty: state.title = state.title ?? text
     case .key: state.isLinkNext = text == "URL"
@@ -112,6 +118,19 @@ private final class OPMLBuilder: XMLReceiver {
 }
 
 extension OPMLBuilder.State {
+  /// One address a line; lines that begin with # are comments.
+  init(lines text: String) {
+    for line in text.split(whereSeparator: \.isNewline) {
+      let entry = FeedText.oneLine(String(line))
+      if entry.isEmpty || entry.hasPrefix("#") { continue }
+      guard let url = SubscriptionAddress.normalized(entry) else {
+        warnings.add("“\(entry.prefix(80))” is not a feed address")
+        continue
+      }
+      add(OPMLDocument.Feed(url: url))
+    }
+  }
+
   mutating func add(_ element: XMLElement) {
     let type = element.attribute("type")?.lowercased()
     if type == "podcast-episode" { return addEpisode(element) }

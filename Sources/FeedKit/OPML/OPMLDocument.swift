@@ -1,6 +1,6 @@
 package import PodcastModel
 
-/// What a user brings along: a list of subscriptions (OPML 2.0, http://opml.org/spec2.opml); a backup of
+/// What a user brings along: a list of subscriptions (OPML 2.0, http://opml.org/spec2.opml), or of addresses; a backup of
 /// podcastfs or of another program; or a file that holds one link.
 package struct OPMLDocument: Hashable, Sendable {
   package var title: String?

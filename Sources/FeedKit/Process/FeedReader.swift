@@ -26,7 +26,10 @@ package struct FeedReader: Sendable {
   package func parse(
     _ body: FeedBody, baseURL: WebAddress?, httpCharset: String?, isBehind: Bool = false
   ) throws(FeedError) -> ParsedFeed {
-    try run(FeedJob(baseURL: baseURL, httpCharset: httpCharset, isBehind: isBehind), on: body)
+    let job = FeedJob(baseURL: baseURL, httpCharset: httpCharset, isBehind: isBehind)
+    let feed: ParsedFeed = try run(job, on: body)
+    if !feed.isWhole, feed.episodes.isEmpty { throw .incomplete }
+    return feed
   }
 
   /// Reads a list of subscriptions, and waits for that.

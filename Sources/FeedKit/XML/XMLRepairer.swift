@@ -1,9 +1,9 @@
 internal import PodcastModel
 
-/// Rewrites the text of a document that is not well-formed. `HTMLReader` parts it into pieces: references become numeric,
-/// other ampersands and angle brackets become text, controls go, bytes that are no UTF-8 are read as windows-1252. Comments,
-/// processing instructions and document types are left out; CDATA sections become text. Tags stay as they are: where those
-/// do not fit, libxml2 goes on as well as it can.
+/// Rewrites a document that is not well-formed as the well-formed one that was most likely meant. `HTMLReader` parts it
+/// into pieces: references become numeric, other ampersands and angle brackets become text, controls go, bytes that are
+/// no UTF-8 are read as windows-1252, elements are closed where they must end. Comments, processing instructions and
+/// document types are left out; CDATA sections become text. What the document breaks off in stays open.
 struct XMLRepairer {
   /// Bytes before a document's first element in which that is looked for.
   private static let longestProlog = 16_384
@@ -14,6 +14,10 @@ struct XMLRepairer {
 
   private var changes = FeedWarnings()
   private var reader: HTMLReader
+  /// The names of the elements that are open, the innermost last.
+  private var openElements: [[UInt8]] = []
+  /// Deeper elements are left out; libxml2 itself refuses 256.
+  private static let depthLimit = 200
   private var output: [UInt8] = []
   private let emit: (UnsafeRawBufferPointer) -> Void
 
@@ -30,37 +34,41 @@ struct XMLRepairer {
     skipProlog()
     while let piece = reader.next() {
       switch piece {
-      case .text: copy(reader.source[...], as: .text)
+      case .text: copyText(reader.source)
       case .section: copySection(reader.source)
       case .reference(let text): copyReference(text)
-      case .start, .end: copyTag(reader.source)
+      case .start(let tag): copyStart(tag)
+      case .end: copyEnd()
       case .comment: break
       }
       if output.count > Self.pieceSize { flush() }
+      if openElements.isEmpty { break }
     }
     flush()
     return changes.lines
   }
 
-  /// Leaves out everything before the first element with a name that we know: a server's own messages, which may be HTML,
-  /// stand before many feeds.
+  /// Leaves out everything before the first element, which is the first with a name that we know: a server's own
+  /// messages, which may be HTML, stand before many feeds.
   private mutating func skipProlog() {
-    let start = reader
-    var (skipped, hasJunk) = (0, false)
-    while skipped < Self.longestProlog {
-      let previous = reader
-      guard let piece = reader.next() else { break }
-      if case .start(let tag) = piece, Self.roots.contains(tag.name) {
-        if hasJunk { note("text before the document") }
-        return reader = previous
+    var first: (reader: HTMLReader, isBehindJunk: Bool)?
+    var (previous, skipped, hasJunk) = (reader, 0, false)
+    while first == nil || skipped < Self.longestProlog, let piece = reader.next() {
+      if case .start(let tag) = piece {
+        let isRoot = Self.roots.contains(tag.name)
+        if isRoot || first == nil { first = (previous, hasJunk) }
+        if isRoot { break }
       }
       if case .comment = piece {
       } else {
         hasJunk = hasJunk || reader.source.contains { $0 > 0x20 && !Self.harmless.contains($0) }
       }
       skipped += reader.source.count
+      previous = reader
     }
-    reader = start
+    guard let first else { return }
+    reader = first.reader
+    if first.isBehindJunk { note("text before the document") }
   }
 
   private mutating func flush() {
@@ -72,39 +80,109 @@ struct XMLRepairer {
 }
 
 extension XMLRepairer {
-  private enum Place { case text, section, tag }
+  private mutating func copyStart(_ tag: HTMLTag) {
+    let source = reader.source
+    let name = source.dropFirst().prefix { !HTMLTag.endsName($0) }
+    closeBefore(tag.name)
+    guard openElements.count < Self.depthLimit else { return }
+    output.append(UInt8(ascii: "<"))
+    output += name
+    copyAttributes(of: tag)
+    if source.dropLast().last == UInt8(ascii: "/") || Self.voidElements.contains(tag.name) {
+      output += "/>".utf8
+    } else {
+      output.append(UInt8(ascii: ">"))
+      openElements.append(Array(name))
+    }
+  }
 
+  /// Copies the end tag with those of the elements that end with it, or leaves it out.
+  private mutating func copyEnd() {
+    let name = reader.source.dropFirst(2).prefix { !HTMLTag.endsName($0) }
+    guard let depth = depth(of: name) else {
+      note("an end tag without its element")
+      return
+    }
+    for _ in 1..<depth { note("an element that was not closed") }
+    for _ in 0..<depth { closeLast() }
+  }
+
+  /// Ends what cannot hold an element of this name: items stand in a channel or beside it, in nothing else.
+  private mutating func closeBefore(_ name: String) {
+    guard name == "item" || name == "entry" else { return }
+    let containers = ["channel", "feed", "rss", "rdf:RDF"].compactMap {
+      depth(of: $0.utf8)
+    }
+    guard let depth = containers.min(), depth > 1 else { return }
+    for _ in 1..<depth {
+      note("an element that was not closed")
+      closeLast()
+    }
+  }
+
+  /// How many elements end with the innermost one of this name; nil where none is open.
+  private func depth(of name: some Sequence<UInt8>) -> Int? {
+    openElements.lastIndex { $0.elementsEqual(name) }.map { openElements.count - $0 }
+  }
+
+  private mutating func closeLast() {
+    output += "</".utf8
+    output += openElements.removeLast()
+    output.append(UInt8(ascii: ">"))
+  }
+
+  /// Writes the attributes with quotes, without those that come twice or have no valid name.
+  private mutating func copyAttributes(of tag: HTMLTag) {
+    var names: [HTMLReader.Bytes.SubSequence] = []
+    for attribute in tag.attributes {
+      let isGood =
+        attribute.name.first.map(HTMLReader.isLetter) == true && attribute.name.allSatisfy(HTMLReader.isName)
+        && attribute.name.last != UInt8(ascii: ":") && !names.contains { $0.elementsEqual(attribute.name) }
+      guard isGood, names.count < 100 else { continue }
+      names.append(attribute.name)
+      output.append(UInt8(ascii: " "))
+      output += attribute.name
+      output += "=\"".utf8
+      var value = HTMLReader(HTMLReader.Bytes(rebasing: attribute.value), tags: false)
+      while let piece = value.next() {
+        if case .reference(let text) = piece { copyReference(text) } else { copyText(value.source) }
+      }
+      output.append(UInt8(ascii: "\""))
+    }
+  }
+
+  /// Elements of HTML that have no end tag, where show notes stand in a feed unescaped.
+  private static let voidElements: Set<String> = ["br", "hr", "img", "wbr", "input"]
+}
+
+extension XMLRepairer {
   private mutating func copyReference(_ text: String) {
     for scalar in text.unicodeScalars where XMLText.isAllowed(scalar.value) {
       output += "&#\(scalar.value);".utf8
     }
   }
 
-  private mutating func copyTag(_ tag: HTMLReader.Bytes) {
-    var reader = HTMLReader(tag, tags: false)
-    while let piece = reader.next() {
-      if case .reference(let text) = piece { copyReference(text) } else { copy(reader.source[...], as: .tag) }
-    }
-  }
+  /// Copies a text whose ampersands and angle brackets are no markup.
+  private mutating func copyText(_ text: HTMLReader.Bytes) { copy(text[...], isMarkup: true) }
 
   private mutating func copySection(_ section: HTMLReader.Bytes) {
     let content = section.dropFirst("<![CDATA[".utf8.count)
-    copy(content.suffix(3).elementsEqual("]]>".utf8) ? content.dropLast(3) : content, as: .section)
+    copy(content.suffix(3).elementsEqual("]]>".utf8) ? content.dropLast(3) : content, isMarkup: false)
   }
 
-  /// Copies a text. Its ampersands are no references; its angle brackets are markup in a tag only.
-  private mutating func copy(_ text: HTMLReader.Bytes.SubSequence, as place: Place) {
+  private mutating func copy(_ text: HTMLReader.Bytes.SubSequence, isMarkup: Bool) {
     var position = text.startIndex
     while position < text.endIndex {
       let byte = text[position]
       switch byte {
       case UInt8(ascii: "&"):
-        if place != .section { note("an ampersand that was not escaped") }
+        if isMarkup { note("an ampersand that was not escaped") }
         output += "&#38;".utf8
-      case UInt8(ascii: "<") where place != .tag:
-        if place == .text { note("an angle bracket that was not escaped") }
+      case UInt8(ascii: "<"):
+        if isMarkup { note("an angle bracket that was not escaped") }
         output += "&#60;".utf8
-      case UInt8(ascii: ">") where place != .tag: output += "&#62;".utf8
+      case UInt8(ascii: ">"): output += "&#62;".utf8
+      case UInt8(ascii: "\""): output += "&#34;".utf8
       case 9, 10, 13, 0x20..<0x80: output.append(byte)
       case 0..<0x20: note("a control character")
       default:
