@@ -242,7 +242,7 @@ extension PodcastTree {
   package func request(for entry: EpisodeEntry) -> TransferRequest {
     let episode = entry.episode
     return TransferRequest(
-      key: episode.mediaKey, url: entry.enclosureAddress.forRequest, mediaType: episode.mediaType,
+      key: episode.mediaKey, url: entry.enclosureAddress.forRequest,
       expectedLength: EpisodeSize.plausibleLength(of: episode), title: episode.title,
       show: entry.podcast.title,
       fileName: episode.fileName, allowsPrivateHosts: entry.podcast.allowsPrivateHosts,
