@@ -43,9 +43,9 @@ extension HTTPResponseHead {
   package func retryAfter(now: Int64) -> Int64? {
     guard let text = value("retry-after") else { return nil }
     if let seconds = ContentRange.number(Substring(text)) { return min(seconds, 315_360_000) }
-    guard let date = HTTPDate.seconds(text) else { return nil }
+    guard let date = DateText.seconds(text) else { return nil }
     // The server's own clock, where it tells it: ours may be wrong.
-    let reference = value("date").flatMap(HTTPDate.seconds) ?? now
+    let reference = value("date").flatMap(DateText.seconds) ?? now
     return max(date - reference, 0)
   }
 

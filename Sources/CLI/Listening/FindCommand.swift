@@ -89,7 +89,7 @@ enum FindCommand: Command {
       let hits = hits(of: episode, query, session)?.map { hit in
         JSONValue.members(["start": Double(hit.start) / 1000, "speaker": hit.speaker, "text": hit.text])
       }
-      let reach = [("mkdir", JSONValue.optional(episode.path == nil ? folder : nil))]
+      let reach = [("mkdir", (episode.path == nil ? folder : nil).json)]
       return episode.json(reach + (hits.map { [("hits", .array($0))] } ?? []))
     }
 
