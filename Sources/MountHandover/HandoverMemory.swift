@@ -16,7 +16,6 @@ package final class HandoverMemory: Sendable {
     case openDirectory = 2
     /// The thread that makes inotify events (`InotifyEmitter`).
     case emitter = 3
-    case movedNode = 4
   }
 
   package struct Record: Sendable {
@@ -153,11 +152,6 @@ package final class HandoverMemory: Sendable {
     }
     memory.store(Self.word(index), kind.rawValue)
     return index
-  }
-
-  /// - Parameter position: of the values, from 0.
-  package func set(_ index: Int, _ position: Int, to value: UInt64) {
-    memory.store(Self.word(index) + 1 + position, value)
   }
 
   package func remove(_ index: Int) {

@@ -35,7 +35,9 @@ extension PodcastTree {
     var limit = MetricFamily("podcastfs_cache_limit_bytes", .gauge, unit: "bytes", "The option cache_size.")
     limit.add(settings.cacheSize)
     let families =
-      observerMetrics + [build, reads.family, downloads, bytes, limit, feedMetrics, memoryMetrics]
+      [requestMetrics].compactMap(\.self) + [
+        build, reads.family, downloads, bytes, limit, feedMetrics, memoryMetrics,
+      ]
     return Array(MetricFamily.document(families + transfers.httpCounts.families + heldMetrics).utf8)
   }
 

@@ -101,7 +101,7 @@ package final class PodcastTree: Sendable {
   func stayed(_ node: NodeID) { observer.withLock { $0.kernel }?.stayed(node) }
 
   var observerGauges: [Gauge] { observer.withLock { $0.kernel }?.gauges ?? [] }
-  var observerMetrics: [MetricFamily] { observer.withLock { $0.kernel }?.metrics ?? [] }
+  var requestMetrics: MetricFamily? { observer.withLock { $0.kernel }?.metrics }
 
   func tell(_ difference: Difference) {
     if difference.isEmpty { return }
@@ -137,5 +137,5 @@ package protocol ViewObserver: AnyObject, Sendable {
   func stayed(_ node: NodeID)
   var gauges: [Gauge] { get }
   /// Of the requests of the kernel.
-  var metrics: [MetricFamily] { get }
+  var metrics: MetricFamily { get }
 }
