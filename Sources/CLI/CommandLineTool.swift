@@ -50,7 +50,7 @@ package enum CommandLineTool {
     Line(
       OpenCommand.self, DemoCommand.self, PlayersCommand.self,
       text: "open the folder; try it out; media players"),
-    Line(RestartCommand.self, DesktopCommand.self, text: "use the new version; menus of file managers"),
+    Line(RestartCommand.self),
   ]
   private static let upkeep = [
     Line(DoctorCommand.self, VerifyCommand.self, text: "find problems and fixes; check downloads"),

@@ -53,7 +53,7 @@ import Testing
 
   @Test(arguments: [
     ["list", "--json", "--json"], ["--json", "list", "--json"], ["--quiet", "refresh", "--quiet", "-q"],
-    ["status", "--json", "--json"], ["help", "--completion", "csh", "--completion", "bash"],
+    ["status", "--json", "--json"],
   ])
   func anOptionGivenTwiceMeansTheSameOnceMoreAndTheLastValueCounts(_ words: [String]) throws {
     let result = try Products.run("podcastfs", words, in: environment)
