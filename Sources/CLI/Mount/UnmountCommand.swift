@@ -10,7 +10,7 @@ enum UnmountCommand: Command {
   static let usage = """
     podcastfs unmount [--lazy] [MOUNTPOINT]
 
-    Unmounts ~/Podcasts, or MOUNTPOINT. Downloads continue. Where programs use the mount, it stays, and the command names them.
+    Unmounts ~/Podcasts, or MOUNTPOINT. Downloads continue. Where programs use the mount, it stays.
 
       --lazy   unmounts at once; programs keep what they have open until they close it
     """
@@ -28,23 +28,15 @@ enum UnmountCommand: Command {
       return 0
     }
     guard mount.isOurs else { throw failure("podcastfs is not mounted there") }
-    let places = try? Places()
-    let server = places.flatMap { MountServer.find(path, places: $0) }
-    let isDemonstration = places.map { MountOwner(of: path, places: $0) == .demonstration } ?? false
+    let isDemonstration = (try? Places()).map { MountOwner(of: path, places: $0) == .demonstration } ?? false
     // Called with the mount as its working directory it would be in the way itself.
     chdir("/")
     do {
       if isLazy { try Unmount.lazily(path) } else { try Unmount.now(path) }
     } catch {
-      // Who uses it may be gone by now; then the reason as it was.
-      let users = isLazy ? nil : MountUsers.text(of: path)
-      throw failure(users.map { "it is in use by \($0); end them, or use --lazy" } ?? "\(error)")
+      throw failure(isLazy ? "\(error)" : "\(error); end the programs that use it, or use --lazy")
     }
-    if isLazy { return 0 }
-    if let places, let server, server.isServed(for: 2, places: places) {
-      StandardStreams.complain("\(mountPoint) \(MountUsers.elsewhere(server))")
-    }
-    if isDemonstration { try? DemoPlaces().waitUntilGone() }
+    if isDemonstration, !isLazy { try? DemoPlaces().waitUntilGone() }
     return 0
   }
 }
