@@ -36,7 +36,6 @@ package final class PodcastTree: Sendable {
   let details = EpisodeDetails()
   let sweeps = Sweeps()
   let givenNames = Monitor(GivenNames())
-  let listReaders = RecentPrograms()
   let events = EventLog()
   let reads = ReadMeter()
   /// The last commit that was taken in.

@@ -53,13 +53,10 @@ struct SubscriptionListFile: TreeNode {
 
   func open(writes: Bool, for caller: Caller) -> Answer<any OpenFile> {
     guard tree.owner.admits(caller) else { return .failure(.EACCES) }
-    let program = tree.programs.program(ofThread: caller.thread)
-    if writes { return .value(tree.writtenList(by: program)) }
+    if writes { return .value(tree.writtenList()) }
     if caller.comesAgain { return .failure(.ESTALE) }
     return .on(tree.loader) {
-      let file = TextFile(try tree.catalog.exportOPML())
-      if let program { tree.listReaders.note(program) }
-      return file
+      TextFile(try tree.catalog.exportOPML())
     }
   }
 

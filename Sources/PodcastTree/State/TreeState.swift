@@ -97,7 +97,7 @@ struct TreeState: Sendable {
   func podcast(shownBy node: NodeID) -> Int64? {
     switch node.kind {
     case .result, .subscription: folders[node]?.podcast
-    case .downloadedPodcast, .cover, .icon: node.row
+    case .downloadedPodcast, .cover: node.row
     default: nil
     }
   }
@@ -130,7 +130,6 @@ struct TreeState: Sendable {
   func sidecar(_ node: NodeID) -> Sidecar? {
     switch node.kind {
     case .cover: podcasts[node.row]?.cover
-    case .icon: podcasts[node.row]?.cover.map { Sidecar.icon(cover: $0) }
     default: episode(node.row)?.sidecars.first { $0.node == node } ?? uploads[node]?.sidecar
     }
   }

@@ -9,7 +9,7 @@ package struct NodeID: RawRepresentable, Hashable, Sendable {
   package init(rawValue: UInt64) { self.rawValue = rawValue }
 
   package enum Kind: UInt64, Sendable {
-    case fixed, search, result, subscription, downloadedPodcast, episode, cover, chapters, notes, upload, icon
+    case fixed, search, result, subscription, downloadedPodcast, episode, cover, chapters, notes, upload
     /// The first of as many as an episode has transcripts at most: see `transcript(episode:index:)`.
     case transcript = 16
   }
