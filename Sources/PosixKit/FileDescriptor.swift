@@ -172,7 +172,4 @@ package struct Pipe: ~Copyable, Sendable {
 
   /// The reading end; the writing end closes.
   package consuming func takeReader() -> FileDescriptor { reader }
-
-  /// The writing end; the reading end closes.
-  package consuming func takeWriter() -> FileDescriptor { writer }
 }

@@ -80,6 +80,11 @@ package struct Terminal: Sendable {
 
   package var isTerminal: Bool { isatty(descriptor) == 1 }
 
+  /// The columns by which a character moves a terminal's cursor (wcwidth(3)).
+  package static func columns(of character: Unicode.Scalar) -> Int {
+    max(Int(podcastfs_columns(character.value)), 0)
+  }
+
   /// Columns and rows; 80 by 24 where the terminal does not say.
   package var size: (columns: Int, rows: Int) {
     var size = winsize()
