@@ -75,13 +75,13 @@ import Testing
     let json = try JSONValue(parsing: Array(result.output.utf8))
     #expect(
       json.elements.contains {
-        $0["status"]?.text == "ok" && $0["message"]?.text?.contains("libfuse") == true
+        $0["status"]?.text == "ok" && $0["message"]?.text?.contains("/dev/fuse") == true
       })
   }
 
   @Test(.enabled(if: Products.isInstalled("mandoc") || Products.isInstalled("man")))
   func theManualPagesAreWellFormed() throws {
-    for page in ["podcastfs", "podcastfs.conf", "podcastfs-transferd", "mount.podcastfs"] {
+    for page in ["podcastfs", "podcastfs.conf"] {
       let file = try environment.home.write(page, try run("help", "--manual", page).output)
       let lint = try RunningProcess(
         Products.isInstalled("mandoc") ? "mandoc" : "man",

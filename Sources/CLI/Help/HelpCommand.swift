@@ -10,7 +10,7 @@ enum HelpCommand: Command {
 
     Lists the commands, explains one, or explains the options of a mount and of the configuration file.
 
-      --manual PAGE        prints a manual page for man(1): podcastfs, podcastfs.conf, podcastfs-transferd or mount.podcastfs
+      --manual PAGE        prints a manual page for man(1): podcastfs or podcastfs.conf
     """
 
   static func run(_ arguments: inout ArgumentList) throws -> Int32 {
