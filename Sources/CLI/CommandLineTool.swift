@@ -85,14 +85,7 @@ package enum CommandLineTool {
     }
   }
 
-  /// What every command takes, or many: it may stand before the command, too.
-  private static let general: Set<String> = ["--quiet", "-q", "--json"]
-
   private static func dispatch(_ arguments: [String]) throws -> Int32 {
-    let leading = arguments.prefix { general.contains($0) }
-    if !leading.isEmpty, let word = arguments.dropFirst(leading.count).first {
-      return try dispatch([word] + leading + arguments.dropFirst(leading.count + 1))
-    }
     guard let first = arguments.first else {
       StandardStreams.write(HelpCommand.overview + "\n", to: StandardStreams.errors)
       return 64
