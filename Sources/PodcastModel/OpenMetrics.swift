@@ -1,6 +1,6 @@
 /// Measurements of one kind, in the text form that Prometheus and others read (OpenMetrics 1.0).
 package struct MetricFamily: Hashable, Sendable {
-  package enum Kind: String, Sendable { case gauge, counter, info }
+  package enum Kind: String, Sendable { case gauge, counter }
 
   package struct Sample: Hashable, Sendable {
     /// Behind the family's name, "_total".
@@ -26,7 +26,7 @@ package struct MetricFamily: Hashable, Sendable {
 
   /// Adds a value under its labels.
   package mutating func add(_ value: Double, _ labels: KeyValuePairs<String, String> = [:]) {
-    let suffix = kind == .counter ? "_total" : kind == .info ? "_info" : ""
+    let suffix = kind == .counter ? "_total" : ""
     let list = labels.map { Label(name: $0.key, value: $0.value) }
     samples.append(Sample(suffix: suffix, labels: list, value: value))
   }

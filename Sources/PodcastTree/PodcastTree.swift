@@ -37,7 +37,6 @@ package final class PodcastTree: Sendable {
   let sweeps = Sweeps()
   let givenNames = Monitor(GivenNames())
   let events = EventLog()
-  let reads = ReadMeter()
   /// The last commit that was taken in.
   let lastCommit = Monitor<Int64?>(nil)
   private let observer = Monitor(Observer())

@@ -89,7 +89,6 @@ import Testing
     for _ in 0..<2 { #expect(try fixture.isWhole(fixture.episode(1), 1)) }
     #expect(access(fixture.root + "/nothing", F_OK) != 0)
     let metrics = try fixture.metrics("podcastfs_")
-    #expect(metrics["read_bytes_total{from=\"network\"}"] ?? 0 > 0)
     #expect(metrics["http_requests_total"] ?? 0 >= 2)
     #expect(metrics["http_received_bytes_total"] ?? 0 >= Double(fixture.bodies[0].size))
     #expect(metrics["http_errors_total{class=\"4xx\"}"] ?? 0 >= 1)

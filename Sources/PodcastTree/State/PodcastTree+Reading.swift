@@ -218,7 +218,7 @@ extension PodcastTree {
     let isChange = old?.state != status.state && !(old == nil && status.state == .remote)
     // A download that is complete when it is first reported may have been complete for long.
     let isNew = old.map { $0.state != .cached || $0.generation != status.generation }
-    let isCompletion = status.state == .cached && isNew ?? (status.changed / 1_000_000_000 >= started.seconds)
+    let isCompletion = status.state == .cached && isNew ?? (status.changed >= started.sinceEpoch)
     let handler = isCompletion ? completed.withLock { $0 } : nil
     guard isChange && events.hasReaders || handler != nil,
       let entry = (try? catalog.entries(forKeys: [status.key]))?[status.key]
