@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ["list", "--json", "--json"], ["--quiet", "refresh", "--quiet", "-q"],
+    ["list", "--json", "--json"], ["refresh", "--quiet", "-q"],
     ["status", "--json", "--json"],
   ])
   func anOptionGivenTwiceMeansTheSameOnceMoreAndTheLastValueCounts(_ words: [String]) throws {
