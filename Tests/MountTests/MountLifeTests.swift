@@ -205,10 +205,6 @@ import Testing
 
   @Test func aSourceMayBeNamedLikeACommand() throws {
     let fixture = try MountFixture()
-    let result = try fixture.run("search", fixture.root, "-o", "rw,min_free=0")
-    #expect(result.end == .exit(0), "\(result.errors)")
-    #expect(try fixture.list(fixture.root).count == 6)
-    try fixture.unmount()
     let helper = try fixture.run(
       "--helper", "mount", fixture.root, "-s", "-t", "podcastfs", "-o", "rw,min_free=0")
     #expect(helper.end == .exit(0), "\(helper.errors)")

@@ -10,8 +10,7 @@ internal import PosixKit
 /// the mounts that are there are alive.
 package enum MachineChecks {
   package static func all() -> [Finding] {
-    [device("/dev/fuse"), helper(ChildProcess.find("fusermount3"))] + mounts() + keeping()
-      + [table("/etc/mtab", isRoot: geteuid() == 0)].compactMap(\.self) + libraries()
+    [device("/dev/fuse"), helper(ChildProcess.find("fusermount3"))] + mounts() + keeping() + libraries()
   }
 
   // MARK: FUSE
@@ -78,13 +77,6 @@ package enum MachineChecks {
     }
     let numbers = kernel.split { !$0.isNumber }.prefix(2).compactMap { Int($0) }
     return numbers.count == 2 && (numbers[0], numbers[1]) >= (6, 9)
-  }
-
-  /// fusermount3 reads it before it unmounts for an ordinary user.
-  package static func table(_ path: String, isRoot: Bool) -> Finding? {
-    if isRoot || access(path, R_OK) == 0 { return nil }
-    return .problem(
-      "\(path) is missing: nobody but root can unmount", fix: "as root: ln -s ../proc/self/mounts \(path)")
   }
 
   // MARK: Libraries

@@ -138,19 +138,7 @@ struct HelperCall {
     let isHelper = words.first == Self.flag
     var words = words.dropFirst(isHelper ? 1 : 0)
     let isNamed = (program.split(separator: "/").last ?? "").hasPrefix("mount.")
-    guard isHelper || isNamed || Self.isByShape(words), words.popFirst() != nil else { return nil }
+    guard isHelper || isNamed, words.popFirst() != nil else { return nil }
     arguments = ArgumentList(Array(words))
-  }
-
-  /// mount.fuse3 calls the program itself: `podcastfs SOURCE /MOUNTPOINT -o OPTIONS`, which is nobody's call of a
-  /// command, but for the two that mount.
-  private static func isByShape(_ words: ArraySlice<String>) -> Bool {
-    guard words.count >= 2, let source = words.first, !source.hasPrefix("-") else { return false }
-    let rest = Array(words.dropFirst())
-    if !CommandLineTool.commands.contains(where: { $0.name == source }) {
-      return rest.contains { $0.hasPrefix("/") }
-    }
-    return ![MountCommand.name, DemoCommand.name].contains(source) && rest.count == 3
-      && rest[0].hasPrefix("/") && rest[1] == "-o"
   }
 }
