@@ -95,6 +95,20 @@ import Testing
     #expect(try world.refresh(podcast).newEpisodes.count == 1)
   }
 
+  @Test func `A section of the configuration names a feed of the private network`() throws {
+    let world = try CatalogWorld()
+    let catalog = try world.open { $0.feeds["\(world.web.address)/feed"] = FeedSettings() }
+    defer { catalog.close() }
+    world.web.set("/feed", TestFeed(items: [.init("One", guid: "1")]).page)
+    let list =
+      "<opml version=\"2.0\"><body><outline type=\"rss\" xmlUrl=\"\(world.web.address)/feed\"/></body></opml>"
+    #expect(try catalog.importOPML(Array(list.utf8)).added == 1)
+    let podcast = try #require(try catalog.subscriptions().first).podcast.id
+    #expect(
+      try wait { catalog.refresh(podcast: podcast, cause: .firstLook, completion: $0) }.newEpisodes.count == 1
+    )
+  }
+
   @Test func `The user's own state names feeds of the private network`() throws {
     let old = try CatalogWorld()
     old.web.set("/feed", TestFeed(items: [.init("One", guid: "1")]).page)

@@ -58,8 +58,9 @@ struct FeedRefresh: Sendable {
     try fetcher.fetch(
       FeedFetcher.Question(
         address: state.feedURL, podcast: state, isConditional: isConditional,
-        privateHosts: state.privateHosts, known: state.digest,
-        isBackground: isBackground, now: now))
+        privateHosts: state.privateHosts(
+          isConfigured: fetcher.settings([FeedKey.text(state.feedURL)]) != nil),
+        known: state.digest, isBackground: isBackground, now: now))
   }
 }
 
@@ -244,9 +245,11 @@ struct FeedState: Sendable {
     }
   }
 
-  fileprivate var privateHosts: FeedFetcher.PrivateHosts {
+  /// - Parameter isConfigured: the configuration file has a section for the address: the user has named it.
+  fileprivate func privateHosts(isConfigured: Bool) -> FeedFetcher.PrivateHosts {
     if feed.isPrivate { return .allowed }
-    if feed.lastRefresh == nil { return feed.mayBePrivate ? .typed : .untyped }
-    return feed.mayBePrivate && feed.feedURL.host.map(PrivateHostName.isPrivate) == true ? .allowed : .refused
+    let mayBePrivate = feed.mayBePrivate || isConfigured
+    if feed.lastRefresh == nil { return mayBePrivate ? .typed : .untyped }
+    return mayBePrivate && feed.feedURL.host.map(PrivateHostName.isPrivate) == true ? .allowed : .refused
   }
 }
