@@ -20,7 +20,6 @@ extension PodcastTree {
     }
   }
 
-  /// `.podcastfs/metrics`, as OpenMetrics.
   func metricsText() -> [UInt8] {
     let states = TransferState.allCases.filter { $0 != .remote }
     let (cached, counts) = state.withLock { state in (state.cachedBytes, states.map(state.count)) }

@@ -37,7 +37,6 @@ package final class PodcastTree: Sendable {
   let sweeps = Sweeps()
   let givenNames = Monitor(GivenNames())
   let events = EventLog()
-  /// The last commit that was taken in.
   let lastCommit = Monitor<Int64?>(nil)
   private let observer = Monitor(Observer())
   let completed = Monitor<Callback<(EpisodeEntry, TransferStatus)>?>(nil)
@@ -46,7 +45,6 @@ package final class PodcastTree: Sendable {
     weak var kernel: (any ViewObserver)?
   }
 
-  /// - Parameter programs: tells which program a request comes from.
   package init(
     catalog: Catalog, transfers: any TransferService, fetcher: any SidecarFetcher,
     settings: Settings, places: Places, owner: Owner, programs: any ProgramTable = RunningPrograms()
@@ -90,12 +88,10 @@ package final class PodcastTree: Sendable {
     completed.withLock { $0 = Callback { handler($0.0, $0.1) } }
   }
 
-  /// The kernel keeps a node's number for the node that it becomes.
   func moved(_ node: NodeID, to other: NodeID) {
     observer.withLock { $0.kernel }?.moved(node, to: other)
   }
 
-  /// The kernel moves a node, though nothing has changed.
   func stayed(_ node: NodeID) { observer.withLock { $0.kernel }?.stayed(node) }
 
   var observerGauges: [Gauge] { observer.withLock { $0.kernel }?.gauges ?? [] }
@@ -134,6 +130,5 @@ package protocol ViewObserver: AnyObject, Sendable {
   /// rename(2) has moved a directory in the kernel, but not in the tree: the kernel has to find it at its place again.
   func stayed(_ node: NodeID)
   var gauges: [Gauge] { get }
-  /// Of the requests of the kernel.
   var metrics: MetricFamily { get }
 }

@@ -10,7 +10,6 @@ final class EpisodeFile: OpenFile {
   private let onClose: @Sendable (EpisodeFile) -> Void
   /// The size that was shown where the server gives none; nil where it is exact.
   private let shownSize: Int64?
-  /// See `init`.
   private let looks: Bool
   private struct Progress {
     var furthest: Int64 = 0

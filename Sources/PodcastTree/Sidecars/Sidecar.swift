@@ -8,9 +8,7 @@ final class Sidecar: Sendable {
   enum Content: Sendable {
     /// It is fetched from there when it is opened.
     case remote(WebAddress)
-    /// The catalogue has them.
     case notes
-    /// The user has put it there.
     case own(OwnTranscript)
   }
 
@@ -18,9 +16,7 @@ final class Sidecar: Sendable {
   let name: String
   let podcast: Int64
   let content: Content
-  /// Names its copy in the cache.
   let key: SidecarKey
-  /// Whether its host may be a private one.
   let allowsPrivateHosts: Bool
   /// Seconds since 1970: its episode's time; of a cover, when its podcast became known.
   let modified: Int64

@@ -96,7 +96,6 @@ extension TreeState {
     forgetUnshown()
   }
 
-  /// A directory that is no more.
   mutating func forget(_ folder: NodeID) {
     listings[folder] = nil
     listingUse.removeAll { $0 == folder }

@@ -39,7 +39,6 @@ package struct NodeID: RawRepresentable, Hashable, Sendable {
     }
   }
 
-  /// Whether it is an episode whose server gives no length.
   var isOfUnknownSize: Bool { kind == .episode && rawValue >> 53 & 3 == Size.unknown.rawValue }
 
   private static let rowMask: UInt64 = 1 << 48 - 1
