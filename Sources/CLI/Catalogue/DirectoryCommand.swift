@@ -167,7 +167,6 @@ enum DirectoryCommand: Command {
   }
 }
 
-/// An import, with its progress on a terminal.
 enum DirectoryWork {
   static func run(
     _ source: borrowing FileDescriptor, name: String, identity: String? = nil, _ place: DirectoryPlace,
@@ -181,7 +180,6 @@ enum DirectoryWork {
     return try work.run(source, name: name, identity: identity)
   }
 
-  /// An error in words for people.
   static func failure(of operand: String, _ error: any Error) -> CommandFailure {
     guard let error = error as? DirectoryImport.NoRoom else { return CommandFailure(of: operand, error) }
     let reserved = error.reserved > 0 ? ", and min_free keeps \(HumanText.size(error.reserved)) of it" : ""
@@ -207,7 +205,6 @@ final class StatusLine {
   private var shown: MonotonicTime?
   private let isTerminal = StandardStreams.errorIsTerminal && !StandardStreams.isQuiet
 
-  /// Not more than ten times a second.
   func show(_ text: String) {
     guard isTerminal, shown.map({ MonotonicTime.now.seconds(since: $0) > 0.1 }) ?? true else { return }
     shown = .now

@@ -37,7 +37,6 @@ enum ListCommand: Command {
     return 0
   }
 
-  /// Says to a person how to follow a podcast.
   static func tellNothingIsFollowed() {
     guard StandardStreams.outputIsTerminal, !StandardStreams.isQuiet else { return }
     StandardStreams.tell("You follow no podcasts yet: podcastfs search WORDS")

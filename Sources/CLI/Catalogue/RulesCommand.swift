@@ -83,7 +83,6 @@ private struct RuleOutlook {
     var decision: RuleDecision.Verdict
   }
 
-  /// Episodes that are explained.
   private static let limit = 20
 
   private let name: String
@@ -137,7 +136,6 @@ private struct RuleOutlook {
 
   private func isHere(_ line: Line) -> Bool { line.episode.facts.download != .absent }
 
-  /// What becomes of the episode.
   private func word(_ line: Line) -> String {
     switch (line.decision, line.episode.facts.download) {
     case (.download, .complete), (.leave, .complete): "downloaded"
