@@ -6,7 +6,6 @@ internal import PodcastModel
 internal import PosixKit
 internal import TransferClient
 
-/// `podcastfs`: finds the command and runs it.
 package enum CommandLineTool {
   /// Commands that `podcastfs help` shows on one line.
   struct Line: Sendable {
@@ -18,7 +17,6 @@ package enum CommandLineTool {
     }
   }
 
-  /// The table of all commands, as `podcastfs help` groups them.
   static var groups: [(title: String, lines: [Line])] {
     [("Podcasts", podcasts), ("Downloads", downloads), ("Mount", mounts), ("Upkeep", upkeep)]
   }

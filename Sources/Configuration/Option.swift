@@ -1,6 +1,6 @@
 /// An option: its key, placeholder, default, explanation, and how its value is read.
 ///
-/// Settings, help, manual pages and Documentation/Configuration.md are made from these.
+/// Settings, help, manual pages, completions and Documentation/Configuration.md are made from these.
 package struct Option<Target>: Sendable {
   package let help: OptionHelp
   /// The value of the key alone; nil where it needs a value.

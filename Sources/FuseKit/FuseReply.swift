@@ -18,7 +18,6 @@ package struct FuseReply: ~Copyable, @unchecked Sendable {
     fuse_reply_err(request, EIO)
   }
 
-  /// Gives the request away unanswered.
   private consuming func take(_ errno: Int32 = 0) -> fuse_req_t {
     let request = request
     FuseMeter.count(operation, errno)

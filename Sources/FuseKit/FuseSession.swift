@@ -105,6 +105,9 @@ package final class FuseSession: @unchecked Sendable {
     fuse_session_exit(session)
   }
 
+  /// Of libfuse: "3.14.0".
+  package static var libraryVersion: String { String(cString: fuse_pkgversion()) }
+
   // MARK: Handing over
 
   /// The connection to the kernel. The mount lives until the last process has closed it.

@@ -98,7 +98,6 @@ final class CompletionNotice: Sendable {
 
   private var notifies: Bool { settings.notifies && Notifications.isPossible }
 
-  /// Runs a program and waits for its end.
   static func run(
     _ name: String, _ path: String, _ arguments: [String], _ environment: [String: String]?, _ log: LogFile
   ) {

@@ -61,14 +61,12 @@ package struct MountRequest: Sendable {
     try account.become()
   }
 
-  /// The owner of the files that are shown.
   var owner: Owner {
     Owner(
       user: options.shownUser ?? geteuid(), group: options.shownGroup ?? getegid(), mounter: geteuid(),
       mask: options.mask)
   }
 
-  /// For libfuse and fusermount3.
   var fuseOptions: [String] {
     // The subtype is fixed: commands know the project's mounts by it.
     let given = options.passedOn.filter { $0.key != "subtype" }
@@ -79,6 +77,5 @@ package struct MountRequest: Sendable {
     return list
   }
 
-  /// Whether other users may look into the mount.
   var isShared: Bool { options.passedOn.contains { $0.key == "allow_other" || $0.key == "allow_root" } }
 }

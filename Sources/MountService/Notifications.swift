@@ -7,7 +7,6 @@ internal import TransferProtocol
 /// Desktop notifications of downloads (Desktop Notifications Specification): one that shows the progress of those that
 /// run, and one for those that have ended close together. Its thread starts with the first one.
 package final class Notifications: Sendable {
-  /// A download that has ended.
   struct Event: Sendable {
     var title: String
     var show: String

@@ -119,7 +119,6 @@ final class InotifyEmitter: Sendable {
     state.count += (state.pending[folder]?[name] == nil ? 0 : 1) - (old == nil ? 0 : 1)
   }
 
-  /// What is still to be announced.
   var count: Int { state.withLock { $0.count + ($0.current == nil ? 0 : 1) } }
 
   private func run() {

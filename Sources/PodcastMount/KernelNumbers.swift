@@ -14,7 +14,6 @@ final class KernelNumbers: Sendable {
 
   func move(_ result: NodeID, to subscription: NodeID) { state.withLock { $0.moved[result] = subscription } }
 
-  /// The result is in its search again.
   func restore(_ result: NodeID) { state.withLock { $0.moved[result] = nil } }
 
   func node(_ number: UInt64) -> NodeID {

@@ -15,7 +15,6 @@ package enum Processes {
     return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
   }
 
-  /// The words that it was called with.
   package static func arguments(of process: Int32) -> [String] {
     let bytes = (try? Directories.read("/proc/\(process)/cmdline")) ?? []
     return bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }

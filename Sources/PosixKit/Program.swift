@@ -1,7 +1,6 @@
 internal import CLinux
 internal import Glibc
 
-/// The arguments that the program was started with.
 package enum ProgramArguments {
   /// The program's own name, without its directory.
   package static var name: String {
@@ -38,7 +37,6 @@ package enum ProgramEnd {
   }
 }
 
-/// Standard input, output and error.
 package enum StandardDescriptors {
   /// Opens /dev/null for each stream that the program was started without. Otherwise the first files that it opens would get
   /// these numbers, and its messages. Standard output is opened for reading: a write to it fails and is reported.
@@ -69,7 +67,6 @@ package enum UserMask {
   }
 }
 
-/// A descriptor that may be a terminal.
 package struct Terminal: Sendable {
   package let descriptor: Int32
 

@@ -30,6 +30,24 @@ package struct TransferStore {
 
   package static func damagedName(in state: String) -> String { path(in: state) + ".damaged" }
 
+  package enum Condition: Hashable, Sendable {
+    case missing, sound
+    case unreadable(String)
+  }
+
+  /// What the store looks like to who only looks.
+  package static func condition(in state: String) -> Condition {
+    guard access(path(in: state), F_OK) == 0 else { return .missing }
+    do throws(DatabaseError) {
+      let store = try TransferStore(reading: state)
+      guard try store.database.version() == version else { return .unreadable("it is of another version") }
+      let verdict = try store.database.first("PRAGMA quick_check(1)") { $0.string(0) } ?? ""
+      return verdict == "ok" ? .sound : .unreadable(verdict)
+    } catch {
+      return .unreadable(error.message)
+    }
+  }
+
   /// Takes a store that can't be used out of the way, in the place of an earlier one.
   /// - Returns: where it is kept.
   package static func setAside(in state: String) -> String {

@@ -71,6 +71,8 @@ import Testing
     try expectRefused(podcast, in: world)
     let told = try #require(try world.catalog.podcast(podcast)?.error)
     #expect(told.contains("another podcast") && told.contains("“Morning News”"))
+    let troubles = FeedTroubles.all(inFile: "\(world.home.places.data)/catalog.sqlite")
+    #expect(troubles.map(\.name) == ["Harbour Lights"] && troubles.map(\.error) == [told])
     #expect(try world.catalog.subscriptions().count == (isFollowed ? 2 : 1))
     if let there {
       try world.refresh(there)

@@ -202,4 +202,15 @@ import Testing
     _ = try mount.run("unmount", "--lazy", mount.root)
     mount.environment.signalDaemon(SIGKILL)
   }
+
+  @Test func theDoctorGoesByTheOptionsOfTheMount() throws {
+    let mount = try MountedCatalogue(options: "min_free=1T")
+    let cache = mount.environment.home.path("cache/podcastfs")
+    let doctor = try mount.run("doctor").output
+    #expect(doctor.contains("in \(cache): min_free keeps 1.00 TiB"), "\(doctor)")
+    try mount.environment.home.write("config/podcastfs/config", "min_free = 1T\n")
+    let lenient = try MountedCatalogue()
+    try lenient.environment.home.write("config/podcastfs/config", "min_free = 1T\n")
+    #expect(try !lenient.run("doctor").output.contains("min_free keeps"))
+  }
 }

@@ -198,8 +198,8 @@ struct ScreenSnapshotTests {
 
   @Test func ofTheDoctor() throws {
     let findings: [Finding] = [
-      .fine("/dev/fuse can be used"),
-      .note("libsystemd is not installed: no notifications, every network counts as unmetered"),
+      .fine("libfuse 3.14.0"),
+      .note("for the option allow_other, add the line user_allow_other to /etc/fuse.conf"),
       .problem(
         "the mount on /home/ada/Podcasts is dead: its process has died",
         fix: "podcastfs mount /home/ada/Podcasts, or podcastfs unmount /home/ada/Podcasts"),

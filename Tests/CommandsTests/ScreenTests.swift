@@ -50,7 +50,7 @@ import Testing
 
   @Test func helpAndManualsUseWordsThatEverybodyKnows() throws {
     let topics = CommandLineTool.commands.map { [$0.name] } + [["options"], []]
-    let pages = ["podcastfs", "podcastfs.conf"].map {
+    let pages = ["podcastfs", "podcastfs.conf", "podcastfs-transferd", "mount.podcastfs"].map {
       ["--manual", $0]
     }
     for words in topics + pages {

@@ -132,6 +132,14 @@ import Testing
     #expect(try fixture.attribute("state", fixture.episode(3)) == "downloading")
   }
 
+  /// The bound of the catalogue is the mount's, whether its options or the configuration say it.
+  @Test func theDoctorTellsTheSizeThatTheCatalogueMayHave() throws {
+    let fixture = try MountFixture()
+    try fixture.mount(options: "min_free=0,catalogue_size=300M")
+    let doctor = try fixture.run("doctor").output
+    #expect(doctor.contains(" of 300 MiB\n"), "\(doctor)")
+  }
+
   @Test func theDoctorSeesAMountThatIsDead() throws {
     let fixture = try MountFixture()
     try fixture.mount()
@@ -157,6 +165,17 @@ import Testing
     #expect(mount.end == .exit(1) && mount.errors.contains("does not answer"), "\(mount.errors)")
     #expect(try fixture.run("unmount", "--lazy", fixture.root, seconds: 60).end == .exit(0))
     #expect(try fixture.list(fixture.root) == [])
+  }
+
+  @Test func theDoctorSeesADaemonThatCannotStart() throws {
+    let fixture = try MountFixture()
+    let program = try fixture.environment.home.write(
+      "bin/podcastfs", try Directories.read(Products.path("podcastfs"), limit: 1 << 30))
+    let daemon = try fixture.environment.home.write("bin/podcastfs-transferd", "#!/bin/sh\nexit 3\n")
+    for file in [program, daemon] { chmod(file, 0o755) }
+    let doctor = try RunningProcess(program, ["doctor"], environment: fixture.environment.variables)
+    #expect(doctor.wait() == .exit(1))
+    #expect(doctor.output.contains("PROBLEM  \(daemon) does not start"), "\(doctor.output)")
   }
 
   @Test(.enabled(if: getuid() == 0)) func theDoctorSeesAFullRuntimeFolder() throws {

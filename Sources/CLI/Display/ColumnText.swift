@@ -1,7 +1,6 @@
 internal import PodcastModel
 internal import PosixKit
 
-/// Text in a terminal's columns.
 package enum ColumnText {
   /// The columns that text takes: East Asian wide characters and emoji take two, marks none.
   package static func width(_ text: String) -> Int { text.reduce(0) { $0 + width($1) } }

@@ -1,19 +1,34 @@
 internal import BusKit
+internal import Configuration
 internal import FeedKit
+internal import FuseKit
 internal import Glibc
 internal import HTTPKit
 internal import MountHandover
 internal import MountService
 internal import PosixKit
+internal import SQLiteKit
 
-/// Whether this machine and user can mount, whether the libraries are there that are loaded when they are needed, and whether
-/// the mounts that are there are alive.
+/// Whether this machine and user can mount, whether the libraries have the needed features, and whether the mounts that are
+/// there are alive.
 package enum MachineChecks {
   package static func all() -> [Finding] {
-    [device("/dev/fuse"), helper(ChildProcess.find("fusermount3"))] + mounts() + keeping() + libraries()
+    let isRoot = geteuid() == 0
+    return [
+      library(FuseSession.libraryVersion), device("/dev/fuse"), helper(ChildProcess.find("fusermount3")),
+    ]
+      + [sharing("/etc/fuse.conf", isRoot: isRoot)].compactMap(\.self) + mounts() + keeping()
+      + [table("/etc/mtab", isRoot: isRoot)].compactMap(\.self) + libraries()
   }
 
   // MARK: FUSE
+
+  package static func library(_ version: String) -> Finding {
+    let numbers = version.split(separator: ".").map { Int($0) ?? 0 }
+    return .check(
+      !numbers.lexicographicallyPrecedes([3, 10]), "libfuse \(version)",
+      or: "libfuse \(version) is too old: 3.10 is needed", fix: "apt-get install libfuse3-3")
+  }
 
   /// Opens the device as a mount does.
   package static func device(_ path: String) -> Finding {
@@ -42,6 +57,16 @@ package enum MachineChecks {
       fix: "as root: chown root \(path) && chmod u+s \(path)")
   }
 
+  /// Ordinary users may use `allow_other` only where root allows it.
+  package static func sharing(_ configuration: String, isRoot: Bool) -> Finding? {
+    let bytes = (try? Directories.read(configuration, limit: 1 << 16)) ?? []
+    let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+    if isRoot || lines.contains(where: { $0.split(separator: " ").first == "user_allow_other" }) {
+      return nil
+    }
+    return .note("for the option allow_other, add the line user_allow_other to \(configuration)")
+  }
+
   // MARK: Mounts
 
   private static func mounts() -> [Finding] {
@@ -60,23 +85,41 @@ package enum MachineChecks {
     }
   }
 
+  /// Findings about mounts that outlive their process.
   private static func keeping() -> [Finding] {
-    if !canKeep || Keeper.program != nil { return [] }
+    if !canKeep {
+      return [
+        .note(
+          "a mount ends with its process: another process can take it over from Linux 6.9 on (this is \(kernel))"
+        )
+      ]
+    }
+    if Keeper.program != nil { return [] }
     return [
       .problem(
         "podcastfs-keep is missing: a mount ends with its process", fix: "install it beside podcastfs")
     ]
   }
 
-  /// Whether the kernel can hand a mount over, by its version: it tells so itself only when something is mounted.
-  static var canKeep: Bool {
+  private static var kernel: String {
     var names = utsname()
     uname(&names)
-    let kernel = withUnsafeBytes(of: &names.release) { bytes in
+    return withUnsafeBytes(of: &names.release) { bytes in
       String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }
+  }
+
+  /// By its version: the kernel itself tells only when something is mounted.
+  static var canKeep: Bool {
     let numbers = kernel.split { !$0.isNumber }.prefix(2).compactMap { Int($0) }
     return numbers.count == 2 && (numbers[0], numbers[1]) >= (6, 9)
+  }
+
+  /// fusermount3 reads it before it unmounts for an ordinary user.
+  package static func table(_ path: String, isRoot: Bool) -> Finding? {
+    if isRoot || access(path, R_OK) == 0 { return nil }
+    return .problem(
+      "\(path) is missing: nobody but root can unmount", fix: "as root: ln -s ../proc/self/mounts \(path)")
   }
 
   // MARK: Libraries
@@ -86,9 +129,11 @@ package enum MachineChecks {
     // What a process that parses feeds can still do, as it finds out itself.
     let outcome = try? ChildProcess.run([program, FeedWorker.probeArgument])
     return [
-      curl(), sandbox(status: outcome?.status ?? 1, words: outcome?.errors ?? "cannot be started"),
+      curl(), .fine("libxml2 \(XMLLibrary.version)"),
+      sandbox(status: outcome?.status ?? 1, words: outcome?.errors ?? "cannot be started"),
       Bus.missing.map { .note("\($0): no notifications, every network counts as unmetered") }
         ?? .fine("libsystemd: notifications, metered networks and media players by D-Bus"),
+      sqlite(SQLiteLibrary.version, hasFullTextSearch: SQLiteLibrary.hasFullTextSearch),
     ]
   }
 
@@ -100,9 +145,23 @@ package enum MachineChecks {
   }
 
   private static func curl() -> Finding {
-    do throws(HTTPError) { try HTTPLibrary.load() } catch {
+    do throws(HTTPError) {
+      let library = try HTTPLibrary()
+      return curl(library.version, hasTLS: library.hasTLS, hasHTTP2: library.hasHTTP2)
+    } catch {
       return .problem(error.message, fix: "apt-get install libcurl4")
     }
-    return .fine("libcurl can be loaded")
+  }
+
+  package static func curl(_ version: String, hasTLS: Bool, hasHTTP2: Bool) -> Finding {
+    .check(
+      hasTLS, "libcurl \(version) with https\(hasHTTP2 ? " and HTTP/2" : "")",
+      or: "libcurl \(version) cannot do https", fix: "apt-get install libcurl4")
+  }
+
+  package static func sqlite(_ version: String, hasFullTextSearch: Bool) -> Finding {
+    .check(
+      hasFullTextSearch, "SQLite \(version) with full-text search",
+      or: "SQLite \(version) has no full-text search (FTS5)", fix: "apt-get install libsqlite3-0")
   }
 }

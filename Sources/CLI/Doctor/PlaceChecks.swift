@@ -1,10 +1,12 @@
 internal import Catalog
 package import Configuration
 internal import Glibc
+internal import MountService
 internal import PodcastModel
 internal import PosixKit
 internal import TransferClient
 internal import TransferProtocol
+internal import TransferStore
 
 /// Whether podcastfs has room and rights where it keeps things, and its own other half.
 package enum PlaceChecks {
@@ -21,38 +23,55 @@ package enum PlaceChecks {
     ]
     let nothingSaved = "nothing can be saved"
     let findings =
-      folders.map(directory) + [room(in: places.runtime, least: leastRoom, without: "downloads cannot begin")]
+      [runtimeDirectory(environment, places.runtime)].compactMap(\.self) + folders.map(directory)
+      + [room(in: places.runtime, least: leastRoom, without: "downloads cannot begin")]
       + [places.state, places.data].map { room(in: $0, least: leastRoom, without: nothingSaved) }.filter(
         \.isProblem)
-      + daemon(places.state)
+      + [daemon(ChildProcess.find("podcastfs-transferd"), places)] + daemonState(places.state)
     do {
       let settings = try Settings.load(file: places.configurationFile, environment: environment).settings
-      return (findings + configured(settings, places), settings)
+      return (findings + configured(settings, places, environment), settings)
     } catch {
       return (findings + [.problem("\(error)", fix: "correct that line")], nil)
     }
   }
 
-  private static func configured(_ settings: Settings, _ places: Places) -> [Finding] {
+  private static func configured(
+    _ settings: Settings, _ places: Places, _ environment: [String: String]
+  ) -> [Finding] {
     let isThere = Directories.exists(places.configurationFile)
-    let least = settings.minimumFree
+    // Those of each mount, by its options and the configuration file.
+    let mounted = MountServer.all(places: places).compactMap { server -> Settings? in
+      guard let process = server.process else { return nil }
+      var words = ArgumentList(Processes.arguments(of: process))
+      let options = (try? words.takeValues("-o")) ?? []
+      let file = places.configurationFile
+      return try? Settings.load(file: file, environment: environment, options: options).settings
+    }
+    let inForce = mounted.isEmpty ? [settings] : mounted
+    let (least, catalog) = (inForce.map(\.minimumFree).max() ?? 0, "\(places.data)/catalog.sqlite")
     let findings: [Finding?] = [
       .fine(
         places.configurationFile + (isThere ? " is valid" : " does not exist: the defaults are used")),
       room(in: places.cache, least: least + 1, without: "min_free keeps \(HumanText.size(least))"),
-      answeringDaemon(places, settings), catalogue("\(places.data)/catalog.sqlite"),
+      answeringDaemon(places, settings),
+      catalogue(catalog, limit: inForce.map(\.catalogueSize).min() ?? settings.catalogueSize),
     ]
-    return findings.compactMap(\.self)
+    return findings.compactMap(\.self) + feeds(catalog)
   }
 
   /// Whether the catalogue can be read; nil where there is none yet.
-  package static func catalogue(_ path: String) -> Finding? {
+  /// - Parameter limit: bytes that it may have.
+  package static func catalogue(_ path: String, limit: Int64) -> Finding? {
     func problem(_ why: String, fix: String) -> Finding {
       .problem("the catalogue \(path) cannot be read: \(why)", fix: fix)
     }
     switch CatalogCondition(ofFile: path) {
     case .missing: return nil
-    case .sound: return .fine("the catalogue is intact")
+    case .sound:
+      var status = stat()
+      let size = stat(path, &status) == 0 ? Int64(status.st_size) : 0
+      return .fine("the catalogue uses \(HumanText.size(size)) of \(HumanText.size(limit))")
     case .otherVersion(let version):
       return .note(
         "the catalogue is of version \(version), which this program cannot read: the next command sets it aside"
@@ -66,6 +85,16 @@ package enum PlaceChecks {
         fix: "restore it from a backup, or move it away: the subscriptions come back from "
           + "subscriptions.opml beside it, and what is cached stays")
     }
+  }
+
+  /// The last failures of feeds of subscriptions: a few of them.
+  private static func feeds(_ path: String) -> [Finding] {
+    let (troubles, few) = (FeedTroubles.all(inFile: path), 5)
+    let shown = troubles.prefix(few).map { trouble in
+      Finding.note("\(PrintableText.line(trouble.name)): \(PrintableText.line(trouble.error))")
+    }
+    let rest = HumanText.count(troubles.count - few, "feed")
+    return troubles.count <= few ? shown : shown + [.note("\(rest) more failed: podcastfs list shows them")]
   }
 
   package static func directory(_ path: String, _ variable: String) -> Finding {
@@ -89,6 +118,13 @@ package enum PlaceChecks {
     return .fine("\(path) can be written")
   }
 
+  /// Without it, the socket's place does not survive a cleaned temporary directory.
+  private static func runtimeDirectory(_ environment: [String: String], _ used: String) -> Finding? {
+    if Places.runtimeDirectory(environment) != nil { return nil }
+    let isSet = environment["XDG_RUNTIME_DIR"]?.hasPrefix("/") == true
+    return .note("XDG_RUNTIME_DIR is \(isSet ? "another user's" : "not set"): \(used) is used")
+  }
+
   /// Bytes that a live map or a commit may take.
   private static let leastRoom: Int64 = 1 << 20
 
@@ -101,6 +137,34 @@ package enum PlaceChecks {
       left >= least, "\(size) free in \(path)", or: "only \(size) free in \(path): \(without)",
       fix:
         "delete what is not needed on that disk, or make it larger; min_free says what the cache leaves free")
+  }
+
+  /// Starts the daemon as a mount does, in places of its own, and looks whether it comes up.
+  private static func daemon(_ path: String?, _ places: Places) -> Finding {
+    guard let path else {
+      return .problem(
+        "podcastfs-transferd is not installed", fix: "put it beside podcastfs, or in a directory of PATH")
+    }
+    let trial = places.runtime + "/doctor"
+    Directories.removeTree(trial)
+    defer { Directories.removeTree(trial) }
+    let words = ["--state", trial, "--cache", trial + "/cache", "--runtime", trial]
+    guard let child = try? ChildProcess.start(path, words + ["--idle", "1"]) else {
+      return .problem("\(path) cannot be started", fix: "install podcastfs again")
+    }
+    var hasEnded = false
+    let isUp = Waiting.poll(seconds: 5) { () -> Bool? in
+      if Directories.exists(trial + "/transferd.sock") { return true }
+      hasEnded = ChildProcess.reap(child) != nil
+      return hasEnded ? false : nil
+    }
+    if !hasEnded {
+      kill(child, SIGTERM)
+      _ = try? ChildProcess.wait(child)
+    }
+    return .check(
+      isUp == true, "\(path) starts", or: "\(path) does not start",
+      fix: "run it by hand: \(path) \(words.joined(separator: " "))")
   }
 
   /// Why the process that holds the daemon's lock does not serve; nil where it serves, or there is none.
@@ -119,18 +183,29 @@ package enum PlaceChecks {
       fix: "stop it: kill \(process)")
   }
 
-  /// Whether the daemon is installed, and could start the last time.
-  private static func daemon(_ state: String) -> [Finding] {
-    guard let path = ChildProcess.find("podcastfs-transferd") else {
-      return [
-        .problem(
-          "podcastfs-transferd is not installed", fix: "put it beside podcastfs, or in a directory of PATH")
-      ]
+  /// Whether the daemon could start, and can read its store.
+  private static func daemonState(_ state: String) -> [Finding] {
+    var findings = [DaemonPlace.failure(in: state)].compactMap { why in
+      why.map {
+        Finding.problem(
+          "the transfer daemon could not start: \($0)", fix: "fix that, then open an episode again")
+      }
     }
-    guard let why = DaemonPlace.failure(in: state) else { return [.fine("\(path) is installed")] }
-    return [
-      .problem(
-        "the transfer daemon could not start: \(why)", fix: "fix that, then open an episode again")
-    ]
+    switch TransferStore.condition(in: state) {
+    case .missing: break
+    case .sound: findings.append(.fine("the database of downloads is intact"))
+    case .unreadable(let why):
+      let fix = "none needed: the transfer daemon sets it aside and continues with what is in the cache"
+      findings.append(.problem("the database of downloads cannot be read: \(why)", fix: fix))
+    }
+    let damaged = TransferStore.damagedName(in: state)
+    if Directories.exists(damaged) {
+      findings.append(
+        .note(
+          "the damaged database of downloads is now \(damaged); podcastfs looks for its downloads in the cache"
+        )
+      )
+    }
+    return findings
   }
 }

@@ -1,4 +1,4 @@
-/// A command's usage text in its parts: the one source of help and manual pages.
+/// A command's usage text in its parts: the one source of help, manual pages and completions.
 struct CommandForm {
   var name: String
   var summary: String
@@ -59,6 +59,20 @@ struct CommandForm {
       }
     }
     return text
+  }
+
+  /// The words that its first operand may be, like add and first.
+  var verbs: [String] {
+    synopsis.flatMap { line -> [String] in
+      let first = line.split(separator: " ").dropFirst(2).first ?? ""
+      let words = first.split(separator: "|").map(String.init)
+      return words.allSatisfy { $0.allSatisfy { ("a"..."z").contains($0) } } ? words : []
+    }
+  }
+
+  /// Whether a placeholder like "PATH" is among its operands.
+  func takes(_ placeholder: String) -> Bool {
+    synopsis.contains { $0.split { " []|….".contains($0) }.contains { $0 == placeholder } }
   }
 
   /// An option begins with two blanks and its form, with two blanks more before its explanation; lines that are

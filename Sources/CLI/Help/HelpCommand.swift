@@ -10,13 +10,24 @@ enum HelpCommand: Command {
 
     Lists the commands, explains one, or explains the options of a mount and of the configuration file.
 
-      --manual PAGE        prints a manual page for man(1): podcastfs or podcastfs.conf
+      --manual PAGE        prints a manual page for man(1): podcastfs, podcastfs.conf, podcastfs-transferd or mount.podcastfs
+      --completion SHELL   prints the completions for bash, zsh or fish
     """
 
   static func run(_ arguments: inout ArgumentList) throws -> Int32 {
     if let page = try arguments.takeValue("--manual") {
       guard let manual = Manuals.page(page) else { throw UsageError("there is no manual page \(page)") }
       StandardStreams.write(manual)
+      return 0
+    }
+    if let shell = try arguments.takeValue("--completion") {
+      StandardStreams.write(try completion(shell).script)
+      return 0
+    }
+    // As the scripts of the completions call it.
+    if let shell = try arguments.takeValue("--complete") {
+      let candidates = try completion(shell).candidates(arguments.operands().first ?? "")
+      StandardStreams.write(candidates.map { $0 + "\n" }.joined())
       return 0
     }
     let operands = try arguments.operands()
@@ -26,6 +37,11 @@ enum HelpCommand: Command {
     default: throw UsageError("help takes one command")
     }
     return 0
+  }
+
+  private static func completion(_ shell: String) throws -> Completion {
+    if let completion = Completion(rawValue: shell) { return completion }
+    throw UsageError("there are completions for bash, zsh and fish")
   }
 
   private static func explanation(of topic: String) throws -> String {

@@ -5,6 +5,8 @@ enum Manuals {
     switch name {
     case "podcastfs": program
     case "podcastfs.conf": configuration
+    case "podcastfs-transferd": daemon
+    case "mount.podcastfs": helper
     default: nil
     }
   }
@@ -49,7 +51,7 @@ enum Manuals {
       """)
     page.section("See also")
     page.paragraph(
-      "podcastfs.conf(5), getfattr(1), fusermount3(1), mount(8)")
+      "podcastfs.conf(5), mount.podcastfs(8), podcastfs-transferd(8), getfattr(1), fusermount3(1)")
     return page.text
   }
 
@@ -64,7 +66,9 @@ enum Manuals {
       ends. Options of mount -o replace those of the file. Sizes are bytes, or a number with K, M, G or T for powers of \
       1024.
       """)
-    for option in OptionHelp.all { page.entry(option.form, sentence(option)) }
+    for option in OptionHelp.all where option.place != .mountOnly {
+      page.entry(option.form, sentence(option))
+    }
     page.section("Single feeds")
     page.paragraph("After a line [feed \"URL\"] these keys are for that feed alone:")
     for option in FeedSettings.options.map(\.help) { page.entry(option.form, sentence(option)) }
@@ -78,11 +82,6 @@ enum Manuals {
     page.paragraph(
       "After a line [sync \"URL\"] these keys are for the server that podcastfs synchronizes with:")
     for option in SyncSettings.options.map(\.help) { page.entry(option.form, sentence(option)) }
-    page.section("Mounts by root")
-    page.paragraph("A person's podcasts, mounted by root's fstab(5), at the first access:")
-    page.literal("none /home/ann/Podcasts podcastfs setuid=ann,noauto,x-systemd.automount,_netdev 0 0")
-    page.paragraph("The same by autofs(5):")
-    page.literal("podcasts -fstype=podcastfs,setuid=ann :none")
     page.section("Example")
     page.literal(
       """
@@ -101,7 +100,42 @@ enum Manuals {
       password_command = secret-tool lookup podcastfs sync
       """)
     page.section("See also")
-    page.paragraph("podcastfs(1), mount(8), fstab(5)")
+    page.paragraph("podcastfs(1), mount.podcastfs(8)")
+    return page.text
+  }
+
+  private static var daemon: String {
+    var page = ManualPage(
+      "podcastfs-transferd", section: "8", summary: "downloads episodes for the mounts of podcastfs")
+    let form = CommandForm(name: "podcastfs-transferd", summary: "", usage: ProgramTexts.transferd)
+    page.section("Synopsis")
+    page.literal(form.synopsis.joined(separator: "\n"))
+    page.section("Description")
+    page.add(form.blocks)
+    page.section("See also")
+    page.paragraph("podcastfs(1), podcastfs.conf(5)")
+    return page.text
+  }
+
+  private static var helper: String {
+    var page = ManualPage(
+      "mount.podcastfs", section: "8", summary: "mount podcasts, for mount(8) and fstab(5)")
+    page.section("Synopsis")
+    page.literal("mount -t podcastfs SOURCE MOUNTPOINT [-o OPTIONS]")
+    page.section("Description")
+    page.paragraph(
+      """
+      mount(8) calls it; podcastfs(1) describes the mount. SOURCE means nothing: none.
+      """)
+    page.section("Options")
+    for option in OptionHelp.all where option.place != .fileOnly { page.entry(option.form, sentence(option)) }
+    page.section("Examples")
+    page.paragraph("A person's podcasts, mounted by root's fstab(5), at the first access:")
+    page.literal("none /home/ann/Podcasts podcastfs setuid=ann,noauto,x-systemd.automount,_netdev 0 0")
+    page.paragraph("The same by autofs(5):")
+    page.literal("podcasts -fstype=podcastfs,setuid=ann :none")
+    page.section("See also")
+    page.paragraph("podcastfs(1), podcastfs.conf(5), mount(8), fstab(5)")
     return page.text
   }
 
@@ -109,7 +143,8 @@ enum Manuals {
     // An address stays as it is written.
     option.text.contains("://")
       ? option.text
-      : option.text.prefix(1).uppercased() + option.text.dropFirst() + option.remark + "."
+      : option.text.prefix(1).uppercased() + option.text.dropFirst()
+        + (option.usual.map { " (usually \($0))." } ?? ".")
   }
 }
 

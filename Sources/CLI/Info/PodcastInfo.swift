@@ -31,7 +31,6 @@ struct PodcastInfo {
     now = session.catalog.now
   }
 
-  /// Its folder's name.
   var name: String { listed?.name ?? podcast.name }
 
   private func shown(_ url: WebAddress) -> String { url.shown(isListed: podcast.isListed) }
@@ -89,7 +88,6 @@ struct PodcastInfo {
   }
 }
 
-/// What is downloaded of a podcast.
 struct DownloadCounts {
   var episodes = 0
   var bytes: Int64 = 0

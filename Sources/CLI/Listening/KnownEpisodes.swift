@@ -61,7 +61,6 @@ struct KnownEpisodes {
       session.catalog.episodes(selectedBy: query, downloads: downloads, limit: query.limit).map(\.id))
   }
 
-  /// In this order.
   func all(_ ids: [Int64]) throws -> [One] {
     let episodes = try session.catalog.episodes(ids)
     let byID = Dictionary(episodes.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })

@@ -10,7 +10,7 @@ enum UnmountCommand: Command {
   static let usage = """
     podcastfs unmount [--lazy] [MOUNTPOINT]
 
-    Unmounts ~/Podcasts, or MOUNTPOINT. Downloads continue. Where programs use the mount, it stays.
+    Unmounts ~/Podcasts, or MOUNTPOINT. Downloads continue. Where programs use the mount, it stays, and the command names them.
 
       --lazy   unmounts at once; programs keep what they have open until they close it
     """
@@ -34,7 +34,9 @@ enum UnmountCommand: Command {
     do {
       if isLazy { try Unmount.lazily(path) } else { try Unmount.now(path) }
     } catch {
-      throw failure(isLazy ? "\(error)" : "\(error); end the programs that use it, or use --lazy")
+      // Who uses it may be gone by now; then the reason as it was.
+      let users = isLazy ? nil : MountUsers.text(of: path)
+      throw failure(users.map { "it is in use by \($0); end them, or use --lazy" } ?? "\(error)")
     }
     if isDemonstration, !isLazy { try? DemoPlaces().waitUntilGone() }
     return 0

@@ -63,6 +63,20 @@ package enum CatalogCondition: Hashable, Sendable {
   }
 }
 
+/// Feeds of subscriptions that did not come, or not whole.
+package enum FeedTroubles {
+  /// Subscriptions' names with what their podcasts' `error` says, by name; empty where the file can't be read.
+  package static func all(inFile path: String) -> [(name: String, error: String)] {
+    let found = try? Database.looking(at: path)?.all(
+      """
+      SELECT s.name, f.error FROM subscription s JOIN feed f ON f.podcast_id = s.podcast_id
+      WHERE f.error IS NOT NULL ORDER BY s.name
+      """
+    ) { (name: $0.string(0), error: $0.string(1)) }
+    return found ?? []
+  }
+}
+
 /// What the catalogue has of some episodes; nothing where the file can't be read.
 package enum KnownEntries {
   /// The episodes with these keys, as `Catalog.entries(forKeys:)` has them.
