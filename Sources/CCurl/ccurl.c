@@ -77,17 +77,15 @@ char *podcastfs_curl_resolve(const char *base, const char *reference) {
   return result;
 }
 
-int podcastfs_curl_address(const struct curl_sockaddr *from, uint8_t bytes[16], uint16_t *port) {
+int podcastfs_curl_address(const struct curl_sockaddr *from, uint8_t bytes[16]) {
   if (from->family == AF_INET) {
     const struct sockaddr_in *v4 = (const struct sockaddr_in *)&from->addr;
     memcpy(bytes, &v4->sin_addr, 4);
-    *port = ntohs(v4->sin_port);
     return 4;
   }
   if (from->family == AF_INET6) {
     const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&from->addr;
     memcpy(bytes, &v6->sin6_addr, 16);
-    *port = ntohs(v6->sin6_port);
     return 16;
   }
   return 0;

@@ -13,8 +13,8 @@ package final class EpisodeReader: Sendable {
   private let knownTotal: Int64?
   private let durable: ByteRanges
 
-  /// What can't be read, and whether somebody has been told that there is any.
-  private let findings = Monitor((damaged: ByteRanges(), isTaken: false))
+  /// What the disk could not read.
+  private let damaged = Monitor(ByteRanges())
 
   /// Opens what is there. With a shared lock on the data file, which keeps it from being evicted.
   /// - Throws: `PosixError`: ENOENT where it is not there.
@@ -70,17 +70,6 @@ package final class EpisodeReader: Sendable {
     return Int(end - range.lowerBound)
   }
 
-  /// Whether anything can't be read.
-  package var isDamaged: Bool { findings.withLock { !$0.damaged.isEmpty } }
-
-  /// The same, once: for who has the episode downloaded again.
-  package func takeDamage() -> Bool {
-    findings.withLock { findings in
-      defer { findings.isTaken = !findings.damaged.isEmpty }
-      return !findings.damaged.isEmpty && !findings.isTaken
-    }
-  }
-
   /// The part of `count` bytes at `offset` that the file can have.
   private func range(at offset: Int64, count: Int) -> Range<Int64> {
     let (sum, overflow) = offset.addingReportingOverflow(Int64(count))
@@ -92,21 +81,27 @@ package final class EpisodeReader: Sendable {
   package func canRead(at offset: Int64, count: Int) -> Bool {
     guard offset >= 0 else { return true }
     let range = range(at: offset, count: count)
-    return contains(range) && !findings.withLock { $0.damaged.ranges.contains { $0.overlaps(range) } }
+    return contains(range) && !isDamaged(at: offset, count: count)
   }
 
-  /// Copies bytes: as many as `buffer` takes or the file has; nil where any of them is not there, or `damaged`.
+  /// Whether the disk could not read any of it.
+  package func isDamaged(at offset: Int64, count: Int) -> Bool {
+    let range = range(at: offset, count: count)
+    return damaged.withLock { $0.ranges.contains { $0.overlaps(range) } }
+  }
+
+  /// Copies bytes: as many as `buffer` takes or the file has; nil where any of them is not there, or can't be read.
   package func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Int? {
     guard offset >= 0 else { return 0 }
     let range = range(at: offset, count: buffer.count)
     guard contains(range) else { return nil }
     let part = UnsafeMutableRawBufferPointer(rebasing: buffer[..<range.count])
     guard let count = try? data.read(into: part, at: offset), count == range.count else {
-      findings.withLock { $0.damaged.insert(range) }
+      damaged.withLock { $0.insert(range) }
       return nil
     }
-    // They may have been found damaged meanwhile.
-    return canRead(at: offset, count: range.count) ? count : nil
+    // They may have been lost meanwhile.
+    return contains(range) ? count : nil
   }
 
   /// Notes that it was read now: the least recently read are evicted first. Kept as the data file's access

@@ -4,9 +4,8 @@ package import PosixKit
 package struct HTTPError: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Code: String, Sendable {
     case nameNotResolved, connectionRefused, networkUnreachable, timedOut, stalled, tls, tooManyRedirects
-    case refusedAddress, unsupportedScheme, malformedURL, connectionLost, shortBody, streamError,
-      protocolError
-    case bodyTooLong, writeRefused, cancelled, proxy, other
+    case refusedAddress, unsupportedScheme, malformedURL, connectionLost, shortBody, protocolError
+    case bodyTooLong, cancelled, proxy, other
   }
   package var code: Code
   /// One line that a person understands, with the host.

@@ -1,7 +1,6 @@
 /// A GET request; with a body, a POST request.
 package struct HTTPRequest: Sendable {
-  /// http or https; may hold credentials, which are sent to that host only: as Basic authorization, or as Digest where it
-  /// asks for that.
+  /// http or https; may hold credentials, which are sent to that host only, as Basic authorization.
   package var url: String
   package var headers: [(name: String, value: String)] = []
   /// What a POST request carries: text without a NUL. A redirect gets it too: allow none where that must not be.

@@ -4,23 +4,6 @@ extension HTTPResponseHead {
   /// Whether a response of this status with a Location leads elsewhere (RFC 9110 §15.4).
   var isRedirect: Bool { [301, 302, 303, 307, 308].contains(status) }
 
-  /// Whether it tells more than one length of a body that it delimits (RFC 9112 §6.3): nobody knows where that ends.
-  var hasTwoLengths: Bool {
-    if value("transfer-encoding") != nil { return false }
-    let lengths = headers.filter { $0.name == "content-length" }.flatMap { $0.value.split(separator: ",") }
-    return Set(lengths.map { ContentRange.number(Substring(String($0).trimmed)) }).count > 1
-  }
-
-  /// Whether it asks for this kind of authentication, perhaps among others (RFC 9110 §11.6.1).
-  func offers(_ scheme: String) -> Bool {
-    headers.contains { name, value in
-      name == "www-authenticate"
-        && value.lowercased().split(separator: ",").contains {
-          String($0).trimmed.split(separator: " ").first == Substring(scheme)
-        }
-    }
-  }
-
   /// The body's length as sent, in bytes (RFC 9110 §8.6).
   package var contentLength: Int64? {
     value("content-length").flatMap { ContentRange.number(Substring($0)) }

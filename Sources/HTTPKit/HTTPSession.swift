@@ -21,8 +21,6 @@ package final class HTTPSession {
   private var multi: UnsafeMutableRawPointer?
   /// TLS sessions, so that further connections to a host resume them.
   private(set) var share: UnsafeMutableRawPointer?
-  /// Origins that have asked for Digest authentication: no password is sent to them in the clear again.
-  var digestOrigins: Set<String> = []
   private var transfers: [TaskID: HTTPTransfer] = [:]
   private var isStopped = false
   /// Whether there are requests that libcurl has not begun with.

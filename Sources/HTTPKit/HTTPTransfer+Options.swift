@@ -17,14 +17,6 @@ extension HTTPTransfer {
     // Do not wait for a resolver's thread when the transfer ends: one dead name server would hold up all.
     set(CURLOPT_QUICK_EXIT, 1)
     if let share = session.share { set(CURLOPT_SHARE, share) }
-    setAddress()
-    if let body = request.body { set(CURLOPT_COPYPOSTFIELDS, body) }
-    setHeaders()
-    setBounds()
-    setCallbacks(this)
-  }
-
-  private func setAddress() {
     setURL(request.url.trimmed)
     set(CURLOPT_PROTOCOLS_STR, "http,https")
     set(CURLOPT_COOKIEFILE, "")
@@ -36,16 +28,22 @@ extension HTTPTransfer {
       set(CURLOPT_CAINFO, file)
       podcastfs_curl_set_string(easy, CURLOPT_CAPATH, nil)
     }
+    if let body = request.body { set(CURLOPT_COPYPOSTFIELDS, body) }
+    setHeaders()
+    set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(request.connectTimeout))
+    setTimeLeft()
+    set(CURLOPT_BUFFERSIZE, Self.bufferSize)
+    set(CURLOPT_TCP_KEEPALIVE, 1)
+    setCallbacks(this)
   }
 
   func setURL(_ url: String) {
     let address = WebAddress(url)
     let encoded = address.encoded
+    let rules = ProxyRules(proxy: request.proxy, variables: request.proxyVariables)
+    asked = (address, rules.address(for: encoded))
     set(CURLOPT_URL, encoded)
-    set(CURLOPT_PROXY, proxyRules.address(for: encoded) ?? "")
-    let isDigest = AddressParts(url).map { session.digestOrigins.contains($0.origin) } ?? false
-    asked = (address, isDigest)
-    set(CURLOPT_HTTPAUTH, isDigest ? podcastfs_curl_digest : podcastfs_curl_basic)
+    set(CURLOPT_PROXY, asked.proxy ?? "")
   }
 
   /// - Parameter leaves: whether the host that is asked now is not the request's own: its credentials are not for it.
@@ -66,13 +64,6 @@ extension HTTPTransfer {
 
   /// Header fields that are for one host.
   private static let credentials: Set = ["authorization", "cookie"]
-
-  private func setBounds() {
-    set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(request.connectTimeout))
-    setTimeLeft()
-    set(CURLOPT_BUFFERSIZE, Self.bufferSize)
-    set(CURLOPT_TCP_KEEPALIVE, 1)
-  }
 
   /// Of the time for the whole.
   func setTimeLeft() {
@@ -104,12 +95,12 @@ extension HTTPTransfer {
     }
     // A connection that is used again, perhaps one that a request made which may reach private hosts.
     set(CURLOPT_PREREQDATA, this)
-    podcastfs_curl_set_before_request(easy, CURLOPT_PREREQFUNCTION) { this, address, _, port, _ in
+    podcastfs_curl_set_before_request(easy, CURLOPT_PREREQFUNCTION) { this, address, _, _, _ in
       guard let this, let address else { return CURL_PREREQFUNC_ABORT }
       let transfer = HTTPTransfer.at(this)
-      guard let host = HostAddress(String(cString: address)),
-        transfer.mayUse(host, port: UInt16(truncatingIfNeeded: port))
-      else { return CURL_PREREQFUNC_ABORT }
+      guard let host = HostAddress(String(cString: address)), transfer.mayUse(host) else {
+        return CURL_PREREQFUNC_ABORT
+      }
       transfer.sending()
       return CURL_PREREQFUNC_OK
     }
@@ -118,9 +109,8 @@ extension HTTPTransfer {
   /// socket(2) for an address that libcurl wants to connect to, unless it is refused.
   private func openSocket(_ address: UnsafePointer<curl_sockaddr>) -> curl_socket_t {
     var bytes = [UInt8](repeating: 0, count: 16)
-    var port: UInt16 = 0
-    let count = Int(podcastfs_curl_address(address, &bytes, &port))
-    guard mayUse(HostAddress(bytes: Array(bytes[..<count])), port: port) else { return CURL_SOCKET_BAD }
+    let count = Int(podcastfs_curl_address(address, &bytes))
+    guard mayUse(HostAddress(bytes: Array(bytes[..<count]))) else { return CURL_SOCKET_BAD }
     connecting()
     let kind = address.pointee
     return socket(kind.family, kind.socktype | Int32(SOCK_CLOEXEC.rawValue), kind.protocol)

@@ -20,20 +20,6 @@ extension HTTPTransfer {
     return true
   }
 
-  /// Whether a refusal with status 401 is answered by Digest authentication (RFC 7616), because the host takes nothing
-  /// else and the address has a password. The same address is asked again; libcurl itself answers the challenge that
-  /// comes then. Should that fail, the head is delivered with the body or at the end.
-  func answersChallenge() -> Bool {
-    guard head.status == 401, let parts = asked.address.parts, parts.userinfo != nil, head.offers("digest"),
-      !head.offers("basic")
-    else { return false }
-    if !asked.isDigest {
-      session.digestOrigins.insert(parts.origin)
-      redirect = (asked.address.forRequest, 0)
-    }
-    return true
-  }
-
   func ignore(_ count: Int) -> HTTPFlow {
     redirect?.ignored += count
     return redirect?.ignored ?? 0 > Self.ignoredBody ? .abort : .proceed

@@ -14,11 +14,10 @@ final class HTTPTransfer {
   let id: HTTPSession.TaskID
   let easy: UnsafeMutableRawPointer
   let request: HTTPRequest
-  let proxyRules: ProxyRules
   private let receiver: any HTTPResponseReceiver
   unowned let session: HTTPSession
-  /// The address that is being asked; and whether with Digest authentication, else with Basic.
-  var asked: (address: WebAddress, isDigest: Bool)
+  /// The address that is being asked, and the proxy for it.
+  var asked: (address: WebAddress, proxy: String?)
 
   /// The head that has come last: the final response's in the end. Its status is 0 before the first.
   var head = HTTPResponseHead(status: 0, headers: [], effectiveURL: "", redirects: [])
@@ -52,8 +51,7 @@ final class HTTPTransfer {
     self.request = request
     self.receiver = receiver
     self.session = session
-    asked = (WebAddress(request.url.trimmed), false)
-    proxyRules = ProxyRules(proxy: request.proxy, variables: request.proxyVariables)
+    asked = (WebAddress(request.url.trimmed), nil)
     words = .allocate(capacity: Int(CURL_ERROR_SIZE))
     words.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     apply()
@@ -91,13 +89,8 @@ final class HTTPTransfer {
 extension HTTPTransfer {
   /// When the server will have been silent for too long.
   var stallDeadline: MonotonicTime? {
-    if isHeld { return nil }
-    return waitingSince?.adding(
-      redirect == nil ? request.stallTimeout : min(request.stallTimeout, Self.redirectPatience))
+    isHeld ? nil : waitingSince?.adding(request.stallTimeout)
   }
-
-  /// Seconds that a redirect's body may take from its head on: that its connection stays is not worth more.
-  private static let redirectPatience = 1.0
 
   /// Stops reading from the host until `resume`. The receiver still gets the bytes that libcurl has read already.
   func pause() {
@@ -147,9 +140,7 @@ extension HTTPTransfer {
     guard isBlank, status >= 200, !isHeadDelivered, redirect == nil else { return true }
     head.status = status
     head.headers = fields
-    if head.hasTwoLengths { return refuse(.twoLengths(host)) }
     if head.isRedirect, let location = head.value("location") { return lead(to: location) }
-    if answersChallenge() { return true }
     return deliverHead() != .abort
   }
 
@@ -171,19 +162,18 @@ extension HTTPTransfer {
   /// libcurl is about to open a connection: that has a bound of its own.
   func connecting() { waitingSince = nil }
 
-  /// libcurl is about to open a connection, or to send a request on one.
-  func mayUse(_ address: HostAddress, port: UInt16) -> Bool {
-    if request.allowsPrivateHosts && !hasMetPublicHost || !address.isPrivate { return true }
-    if proxyRules.proxyPort(for: effectiveURL) == port { return true }
+  /// libcurl is about to open a connection, or to send a request on one. A proxy may have any address.
+  func mayUse(_ address: HostAddress) -> Bool {
+    if request.allowsPrivateHosts && !hasMetPublicHost || !address.isPrivate || asked.proxy != nil {
+      return true
+    }
     hasRefused = true
     return false
   }
 
   /// The host that is asked leads elsewhere: leave to reach private hosts ends with the first public one.
   func leavePrivateHosts() {
-    if proxyRules.proxyPort(for: effectiveURL) == nil, connectedAddress?.isPrivate == false {
-      hasMetPublicHost = true
-    }
+    if asked.proxy == nil, connectedAddress?.isPrivate == false { hasMetPublicHost = true }
   }
 
   func sending() { waitingSince = .now }
@@ -201,8 +191,7 @@ extension HTTPTransfer {
       return .abort
     }
     head.effectiveURL = effectiveURL
-    head.isFromPrivateHost =
-      proxyRules.proxyPort(for: effectiveURL) == nil && connectedAddress?.isPrivate == true
+    head.isFromPrivateHost = asked.proxy == nil && connectedAddress?.isPrivate == true
     head.isDelimitedByClose =
       head.value("content-length") == nil && head.value("transfer-encoding") == nil
       && number(CURLINFO_HTTP_VERSION) < Int(CURL_HTTP_VERSION_2_0)

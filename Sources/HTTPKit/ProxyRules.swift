@@ -17,13 +17,6 @@ package struct ProxyRules {
     }
   }
 
-  /// The port that a connection for `url` goes to where a proxy is in use for it; nil where none is. The
-  /// address guard asks: a proxy may be on a private address.
-  package func proxyPort(for url: String) -> UInt16? { address(for: url).flatMap(Self.port) }
-
-  /// Host and port of the proxy for `url`, as people know it: without its credentials; nil where none is in use.
-  package func name(for url: String) -> String? { address(for: url).map { String(Self.authority($0)) } }
-
   /// The proxy for `url`, as libcurl takes it; nil where none is in use.
   package func address(for url: String) -> String? {
     guard let scheme = WebAddress(url).scheme, let host = WebAddress(url).host, !isExcepted(host) else {
@@ -39,7 +32,7 @@ package struct ProxyRules {
   }
 
   /// Whether `no_proxy` names the host: the whole name or the end of it at a dot, `*` alone for all, or a
-  /// block of addresses. Where in doubt yes, so that the guard holds.
+  /// block of addresses.
   private func isExcepted(_ host: String) -> Bool {
     guard let list = environment("no_proxy") ?? environment("NO_PROXY") else { return false }
     let items = list.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }
@@ -65,21 +58,9 @@ package struct ProxyRules {
     }
   }
 
-  private static func port(of proxy: String) -> UInt16 {
-    let authority = authority(proxy)
-    let rest = authority.last == "]" ? "" : authority
-    if let colon = rest.lastIndex(of: ":"), let port = UInt16(rest[rest.index(after: colon)...]) {
-      return port
-    }
-    return WebAddress(whole(proxy)).scheme == "https" ? 443 : 1080
-  }
-
-  /// libcurl takes a proxy without a scheme, too.
-  private static func whole(_ proxy: String) -> String {
-    proxy.contains("://") ? proxy : "http://" + proxy
-  }
-
-  private static func authority(_ proxy: String) -> Substring {
-    WebAddress(whole(proxy)).shown.drop { $0 != ":" }.dropFirst(3).prefix { $0 != "/" }
+  /// Host and port of a proxy, as people know it: without its credentials. libcurl takes one without a scheme, too.
+  package static func name(of proxy: String) -> String {
+    let address = WebAddress(proxy.contains("://") ? proxy : "http://" + proxy)
+    return String(address.shown.drop { $0 != ":" }.dropFirst(3).prefix { $0 != "/" })
   }
 }

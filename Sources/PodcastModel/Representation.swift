@@ -28,10 +28,4 @@ package struct Representation: Hashable, Sendable {
     known.total = former.total
     return known
   }
-
-  /// Whether its bytes are those of `other`, by the server's own word: the validator and the size.
-  package func isCertainly(_ other: Representation) -> Bool {
-    validator != nil && entityTag == other.entityTag && lastModified == other.lastModified && total != nil
-      && total == other.total
-  }
 }

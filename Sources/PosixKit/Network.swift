@@ -60,6 +60,9 @@ package struct NetworkState: Hashable, Sendable {
     return state
   }
 
+  /// Whether no other machine can be reached.
+  package var isEmpty: Bool { facts.allSatisfy { $0.hasPrefix("lo ") } }
+
   /// Whether any address of the world can be reached.
   package static var hasDefaultRoute: Bool { !defaultRoutes.isEmpty }
 

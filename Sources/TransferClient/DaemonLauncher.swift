@@ -23,7 +23,7 @@ final class DaemonLauncher {
   private let places: Places
   private let program: String?
   private let loop: EventLoop
-  private var children: [Child] = []
+  private var child: Child?
   var failed: (TransferFailure) -> Void = { _ in }
 
   init(places: Places, program: String?, loop: EventLoop) {
@@ -41,15 +41,16 @@ final class DaemonLauncher {
   }
 
   /// Starts one, unless one that was started before still runs.
-  /// - Parameter again: whether that one has had its time.
-  func launch(again: Bool) {
+  func launch() {
     reap()
-    if !children.isEmpty && !again { return }
+    if child != nil { return }
     guard let path = program ?? ChildProcess.find("podcastfs-transferd") else {
       return failed(TransferFailure(.EIO, "podcastfs-transferd is neither beside podcastfs nor in PATH"))
     }
     do throws(PosixError) {
-      watch(Child(process: try Self.start(path, places)))
+      let child = Child(process: try Self.start(path, places))
+      self.child = child
+      if let ending = child.ending { loop.watch(ending, .readable) { [weak self] _ in self?.reap() } }
     } catch {
       failed(TransferFailure(.EIO, "\(error)"))
     }
@@ -60,33 +61,21 @@ final class DaemonLauncher {
     return try ChildProcess.start(path, arguments, files: [nil, nil, nil])
   }
 
-  private func watch(_ child: Child) {
-    children.append(child)
-    guard let ending = child.ending else { return }
-    loop.watch(ending, .readable) { [weak self] _ in self?.reap() }
-  }
-
   func reap() {
-    var failures: [TransferFailure] = []
-    children.removeAll { child in
-      guard let status = ChildProcess.reap(child.process) else { return false }
-      if let ending = child.ending { loop.unwatch(ending) }
-      // Killed ones are started again; one that gives up by itself would do so again.
-      if (1..<128).contains(status) {
-        let isFull = status == DaemonPlace.noRoomStatus
-        let why =
-          DaemonPlace.failure(in: places.state)
-          ?? (isFull ? "no space left on the disk" : "podcastfs-transferd ended with status \(status)")
-        failures.append(TransferFailure(isFull ? .ENOSPC : .EIO, why))
-      }
-      return true
-    }
-    for failure in failures { failed(failure) }
+    guard let child, let status = ChildProcess.reap(child.process) else { return }
+    stop()
+    // Killed ones are started again; one that gives up by itself would do so again.
+    guard (1..<128).contains(status) else { return }
+    let isFull = status == DaemonPlace.noRoomStatus
+    let why =
+      DaemonPlace.failure(in: places.state)
+      ?? (isFull ? "no space left on the disk" : "podcastfs-transferd ended with status \(status)")
+    failed(TransferFailure(isFull ? .ENOSPC : .EIO, why))
   }
 
   func stop() {
-    for child in children { if let ending = child.ending { loop.unwatch(ending) } }
-    children = []
+    if let ending = child?.ending { loop.unwatch(ending) }
+    child = nil
   }
 }
 

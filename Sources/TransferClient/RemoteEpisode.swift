@@ -12,21 +12,21 @@ final class RemoteEpisode: OpenEpisode {
   let number: UInt64
 
   private let reader: Monitor<EpisodeReader?>
-  private let session: ClientSession
+  private let client: TransferClient
 
   init(
-    request: TransferRequest, intent: OpenIntent, reader: EpisodeReader?, session: ClientSession,
+    request: TransferRequest, intent: OpenIntent, reader: EpisodeReader?, client: TransferClient,
     readTimeout: Double
   ) {
     self.request = request
     self.intent = intent
     self.readTimeout = readTimeout
-    self.session = session
-    number = session.nextNumber()
+    self.client = client
+    number = client.nextNumber()
     self.reader = Monitor(reader)
   }
 
-  deinit { session.close(number) }
+  deinit { client.close(number) }
 
   var current: EpisodeReader? { reader.withLock { $0 } }
 
@@ -56,17 +56,18 @@ final class RemoteEpisode: OpenEpisode {
       completion(nil)
       return Ended()
     }
+    if current?.isDamaged(at: offset, count: count) == true {
+      let failure = TransferFailure(.EIO, "the cache's disk cannot read it: try podcastfs verify")
+      client.note(failure, ofReading: request)
+      completion(failure)
+      return Ended()
+    }
     if intent == .cachedOnly {
-      session.noteDamage(of: self)
       completion(TransferFailure(.EIO, "not in the cache"))
       return Ended()
     }
-    return session.wait(self, at: offset, count: count, completion: completion)
+    return client.wait(self, at: offset, count: count, completion: completion)
   }
 
-  func close() {
-    // What the kernel has read by itself, nobody has looked at.
-    session.noteDamage(of: self)
-    session.close(number)
-  }
+  func close() { client.close(number) }
 }

@@ -21,7 +21,7 @@ extension TransferClient {
   package func verify(_ status: TransferStatus) throws -> VerifiedEpisode? {
     guard status.generation > 0 else { return nil }
     do {
-      let check = try GenerationCheck(session.layout, status.key, status.generation)
+      let check = try GenerationCheck(layout, status.key, status.generation)
       return VerifiedEpisode(
         status: status, damaged: check.damaged, sound: check.sound, unsummed: check.unsummed)
     } catch {
@@ -32,24 +32,19 @@ extension TransferClient {
 
   /// Opens the data file of a complete download.
   package func openWhole(_ status: TransferStatus) throws(PosixError) -> FileDescriptor {
-    let layout = session.layout
-    // It gets its final name when its last bytes are on the disk.
-    if let part = try? FileDescriptor(openingRegular: layout.part(status.key, status.generation), O_RDONLY) {
-      return part
-    }
-    return try FileDescriptor(openingRegular: layout.whole(status.key, status.generation), O_RDONLY)
+    try FileDescriptor(openingRegular: layout.data(status.key, status.generation), O_RDONLY)
   }
 
   /// What the server has told of the bytes that are here.
   package func representation(of status: TransferStatus) -> Representation? {
-    RangeJournal(reading: session.layout.journal(status.key, status.generation)).representation
+    RangeJournal(reading: layout.journal(status.key, status.generation)).representation
   }
 
-  package var failure: String? { session.failure.withLock { $0 } }
+  package var failure: String? { failureText.withLock { $0 } }
 
   /// Why no daemon serves; nil while one does, or none was needed and the last one could begin.
   package var daemonFailure: String? {
     failure
-      ?? DaemonPlace.failure(in: session.places.state).map { "the transfer daemon cannot start: \($0)" }
+      ?? DaemonPlace.failure(in: places.state).map { "the transfer daemon cannot start: \($0)" }
   }
 }

@@ -35,9 +35,6 @@ package protocol TransferService: AnyObject, Sendable {
   /// Why nothing can be asked of the daemon now, in one line; nil while it serves or is not needed. From memory.
   var failure: String? { get }
 
-  /// Tells in the log why a read has failed that did not get as far as here.
-  func log(_ failure: TransferFailure, ofReading request: TransferRequest)
-
   /// How many opens, reads and orders the daemon has still to answer, and episodes that are open there: for who checks
   /// that nothing stays behind. Not on a thread that the daemon's answers need.
   var underWay: Int { get }

@@ -85,15 +85,13 @@ package struct TransferStore {
     CREATE TABLE settings (only INTEGER PRIMARY KEY CHECK (only = 1), value BLOB NOT NULL);
     """
 
-  /// All that is remembered, in the queue's order; without rows that this program would not write.
-  package func records() throws(DatabaseError) -> [TransferStatus] {
-    try database.all("SELECT record FROM transfer ORDER BY position, key", as: Self.record).compactMap(\.self)
-  }
-
-  /// What a daemon goes on with.
-  package func unfinished() throws(DatabaseError) -> [TransferStatus] {
-    try database.all("SELECT record FROM transfer WHERE unfinished ORDER BY position, key", as: Self.record)
-      .compactMap(\.self)
+  /// What is remembered, in the queue's order; without rows that this program would not write.
+  /// - Parameter unfinished: only what a daemon goes on with.
+  package func records(unfinished: Bool = false) throws(DatabaseError) -> [TransferStatus] {
+    let condition = unfinished ? "WHERE unfinished" : ""
+    return try database.all(
+      "SELECT record FROM transfer \(condition) ORDER BY position, key", as: Self.record
+    ).compactMap(\.self)
   }
 
   package func record(of key: MediaKey) throws(DatabaseError) -> TransferStatus? {

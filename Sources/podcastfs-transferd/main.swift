@@ -27,7 +27,7 @@ Signals.ignoreFailedWrites()
 var state: String?
 do {
   var places = try Places()
-  var idleTime: Double?
+  var idleTime = 300.0
   var arguments = ProgramArguments.all.dropFirst()
   while let option = arguments.popFirst() {
     guard let value = arguments.popFirst() else { fail(usage, 64) }
@@ -35,22 +35,19 @@ do {
     case "--state": places.state = value
     case "--cache": places.cache = value
     case "--runtime": places.runtime = value
-    case "--idle": idleTime = Double(value)
+    case "--idle": idleTime = Double(value) ?? idleTime
     default: fail(usage, 64)
     }
   }
   state = places.state
-  var configuration = TransferDaemon.Configuration(
-    state: places.state, cache: places.cache, runtime: places.runtime)
-  if let idleTime { configuration.idleTime = idleTime }
-  configuration.inheritedSocket = SocketActivation.listener()
+  let inheritedSocket = SocketActivation.listener()
   // Before the first thread, so that every thread has them blocked and one waits for them.
   Signals.blockEnding()
   // Addresses may hold tokens: what is made is for this user alone.
   UserMask.restrict()
   ResourceLimits.raiseOpenFiles()
   ResourceLimits.saveMemory()
-  let daemon = try TransferDaemon(configuration)
+  let daemon = try TransferDaemon(places, idleTime: idleTime, inheritedSocket: inheritedSocket)
   PosixThread.start("signals") {
     Signals.waitForEnding()
     daemon.stop()

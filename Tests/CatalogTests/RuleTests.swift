@@ -325,7 +325,6 @@ private final class InstantTransfers: TransferService {
   var failure: String? { nil }
   var httpCounts: HTTPCounts { HTTPCounts() }
   func protect(_ keys: [MediaKey]) {}
-  func log(_ failure: TransferFailure, ofReading request: TransferRequest) {}
   var underWay: Int { 0 }
 }
 

@@ -115,35 +115,4 @@ import Testing
     // "me:100%"
     #expect(origin.requests("/end").map { $0.header("authorization") } == ["Basic bWU6MTAwJQ=="])
   }
-
-  @Test func aHostThatAsksForDigestAuthenticationGetsIt() throws {
-    origin.change("/end") { $0.behaviour.digestCredentials = "me:s@cret" }
-    let request = HTTPRequest.local("http://me:s%40cret@127.0.0.1:\(origin.port)/end")
-    let receiver = RecordingReceiver()
-    client.start(request, receiver: receiver)
-    let record = try #require(receiver.ended)
-    #expect(record.heads.map(\.status) == [200] && record.body == Array("end".utf8) && record.ends == [nil])
-    #expect(record.heads[0].redirects.isEmpty)
-    let before = origin.requests("/end").count
-    // From then on no password goes to it in the clear.
-    #expect(try client.answer(request)?.get().head.status == 200)
-    let later = origin.requests("/end").dropFirst(before)
-    #expect(later.allSatisfy { $0.header("authorization")?.hasPrefix("Basic") != true })
-  }
-
-  @Test func aRedirectMayLeadToDigestAuthenticationOnTheSameHost() throws {
-    origin.change("/end") { $0.behaviour.digestCredentials = "me:s@cret" }
-    origin.serve("/start", OriginResource("", mediaType: "text/plain"))
-    origin.change("/start") { $0.behaviour.redirectTarget = "/end" }
-    let answer = try client.answer(.local("http://me:s%40cret@127.0.0.1:\(origin.port)/start"))?.get()
-    #expect(answer?.head.status == 200 && answer?.body == Array("end".utf8))
-  }
-
-  @Test func aWrongPasswordForDigestAuthenticationIsRefused() throws {
-    origin.change("/end") { $0.behaviour.digestCredentials = "me:s@cret" }
-    for address in ["http://me:wrong@127.0.0.1", "http://127.0.0.1"] {
-      let answer = try client.answer(.local("\(address):\(origin.port)/end"))?.get()
-      #expect(answer?.head.status == 401)
-    }
-  }
 }

@@ -5,50 +5,53 @@ import TestSupport
 import Testing
 
 @Suite struct ProxyTests {
-  private func port(_ url: String, proxy: String? = nil, _ environment: [String: String]) -> UInt16? {
-    ProxyRules(proxy: proxy, variables: environment).proxyPort(for: url)
+  private func proxy(_ url: String, own: String? = nil, _ environment: [String: String]) -> String? {
+    ProxyRules(proxy: own, variables: environment).address(for: url)
   }
 
   @Test func theEnvironmentNamesAProxyForEachScheme() {
     let environment = [
       "http_proxy": "http://p:3128/", "HTTPS_PROXY": "https://me:secret@q", "ALL_PROXY": "r:9",
     ]
-    #expect(port("http://a.example/", environment) == 3128)
-    #expect(port("https://a.example/", environment) == 443)
-    #expect(port("http://a.example/", ["all_proxy": "socks5://r:9"]) == 9)
+    #expect(proxy("http://a.example/", environment) == "http://p:3128/")
+    #expect(proxy("https://a.example/", environment) == "https://me:secret@q")
+    #expect(proxy("http://a.example/", ["all_proxy": "socks5://r:9"]) == "socks5://r:9")
     // A CGI's client could set it.
-    #expect(port("http://a.example/", ["HTTP_PROXY": "http://p:3128/"]) == nil)
-    #expect(port("http://a.example/", ["https_proxy": "http://p:3128/"]) == nil)
-    #expect(port("http://a.example/", ["http_proxy": "p"]) == 1080)
-    #expect(port("http://a.example/", ["http_proxy": "[::1]:8"]) == 8)
-    #expect(port("http://a.example/", [:]) == nil)
+    #expect(proxy("http://a.example/", ["HTTP_PROXY": "http://p:3128/"]) == nil)
+    #expect(proxy("http://a.example/", ["https_proxy": "http://p:3128/"]) == nil)
+    #expect(proxy("http://a.example/", [:]) == nil)
   }
 
   @Test func theRequestsOwnProxyCountsMore() {
-    #expect(port("http://a.example/", proxy: "http://own:1", ["http_proxy": "http://p:2"]) == 1)
-    #expect(port("http://a.example/", proxy: "", ["http_proxy": "http://p:2"]) == nil)
+    #expect(proxy("http://a.example/", own: "http://own:1", ["http_proxy": "http://p:2"]) == "http://own:1")
+    #expect(proxy("http://a.example/", own: "", ["http_proxy": "http://p:2"]) == nil)
+  }
+
+  @Test func aProxyIsNamedWithoutItsCredentials() {
+    #expect(ProxyRules.name(of: "http://me:secret@p:3128/") == "p:3128")
+    #expect(ProxyRules.name(of: "p:8") == "p:8")
   }
 
   @Test(arguments: [
     "*", "a.example", ".a.example", "example", "b.example, A.EXAMPLE", "x a.example y", "a.example.",
   ])
   func noProxyExceptsAHostByItsNameOrItsEnd(_ list: String) {
-    #expect(port("http://a.example:80/", ["http_proxy": "http://p:2", "no_proxy": list]) == nil)
-    #expect(port("http://me@A.example./", ["http_proxy": "http://p:2", "NO_PROXY": list]) == nil)
+    #expect(proxy("http://a.example:80/", ["http_proxy": "http://p:2", "no_proxy": list]) == nil)
+    #expect(proxy("http://me@A.example./", ["http_proxy": "http://p:2", "NO_PROXY": list]) == nil)
   }
 
   @Test(arguments: ["", "b.example", "xa.example", "aa.example", "*.example", "a.example.org"])
   func noProxyExceptsNoOtherHost(_ list: String) {
-    #expect(port("http://a.example/", ["http_proxy": "http://p:2", "no_proxy": list]) == 2)
+    #expect(proxy("http://a.example/", ["http_proxy": "http://p:2", "no_proxy": list]) == "http://p:2")
   }
 
   @Test func noProxyExceptsBlocksOfAddresses() {
     let environment = ["http_proxy": "http://p:2", "no_proxy": "10.0.0.0/8,fd00::/16,192.168.1.5"]
-    #expect(port("http://10.1.2.3/", environment) == nil)
-    #expect(port("http://[fd00::7]/", environment) == nil)
-    #expect(port("http://192.168.1.5/", environment) == nil)
-    #expect(port("http://11.1.2.3/", environment) == 2)
-    #expect(port("http://192.168.1.50/", environment) == 2)
+    #expect(proxy("http://10.1.2.3/", environment) == nil)
+    #expect(proxy("http://[fd00::7]/", environment) == nil)
+    #expect(proxy("http://192.168.1.5/", environment) == nil)
+    #expect(proxy("http://11.1.2.3/", environment) == "http://p:2")
+    #expect(proxy("http://192.168.1.50/", environment) == "http://p:2")
   }
 
   /// A proxy that answers itself, and says what it was asked for.

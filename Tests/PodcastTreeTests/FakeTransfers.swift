@@ -4,7 +4,6 @@ import TransferProtocol
 
 /// Transfers in memory: the test says what comes of them.
 final class FakeTransfers: TransferService {
-  func log(_ failure: TransferFailure, ofReading request: TransferRequest) {}
 
   struct State {
     var statuses: [MediaKey: TransferStatus] = [:]

@@ -48,11 +48,6 @@ struct OriginAnswer {
     {
       return (401, [("WWW-Authenticate", "Basic realm=\"harbour\"")])
     }
-    if let credentials = behaviour.digestCredentials,
-      !DigestChallenge.isAnswered(by: request, credentials: credentials)
-    {
-      return (401, [("WWW-Authenticate", DigestChallenge.header)])
-    }
     if let query = behaviour.requiredQuery,
       !request.query.contains(where: { "\($0.name)=\($0.value)" == query })
     {

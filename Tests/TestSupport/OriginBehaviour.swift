@@ -9,8 +9,6 @@ package struct OriginBehaviour: Sendable {
   package var refusesToAnswer = false
   /// Credentials that it asks for, "name:password" (RFC 7617).
   package var basicCredentials: String?
-  /// The same with Digest authentication (RFC 7616).
-  package var digestCredentials: String?
   /// A query that the request must have, else 403: an address that expires.
   package var requiredQuery: String?
 

@@ -54,6 +54,20 @@ import TransferProtocol
     #expect(again.end == .exit(0) && again.output.contains("nothing is damaged"), "\(again.output)")
   }
 
+  /// A disk that cannot read what it has ends no reader without a reason.
+  @Test func aReaderOfWhatTheDiskCannotReadHearsWhy() throws {
+    let client = try user.client()
+    let request = try cached(client)
+    let episode = try client.opened(request)
+    #expect(truncate(user.layout.data(request.key, user.generation(request)), 1_000_000) == 0)
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    #expect(buffer.withUnsafeMutableBytes { episode.readCached(at: 2_000_000, into: $0) } == nil)
+    let end = Monitor<TransferFailure?>(nil)
+    _ = episode.whenAvailable(at: 2_000_000, count: 4096) { failure in end.withLock { $0 = failure } }
+    #expect(end.withLock { $0 }?.errno == .EIO)
+    #expect(client.status(of: request.key)?.readFailure?.contains("verify") == true)
+  }
+
   /// What is wanted of an open file that can't be opened for the moment is not stale.
   @Test func aReaderWhoseStoreIsRefusedForAMomentGoesOn() throws {
     let client = try user.client()

@@ -23,10 +23,6 @@ import TransferProtocol
     rmdir(path)
   }
 
-  private var log: String {
-    String(decoding: (try? Directories.read(user.places.logFile)) ?? [], as: UTF8.self)
-  }
-
   /// The second time just after it has been made anew, before anybody watches it.
   @Test func itOpensAfterTheCacheWasDeletedTwice() throws {
     let request = user.serve(body, .with { $0.rate = 1_000_000 })
@@ -92,7 +88,6 @@ import TransferProtocol
       "the server's file has changed",
     ]
     #expect(Set(found.keys).isSubset(of: reasons), "\(found)")
-    for reason in found.keys { #expect(log.contains(reason), "\(log)") }
   }
 }
 

@@ -118,7 +118,7 @@ import TransferProtocol
     guard let socket = DaemonPlace.connect(in: user.places.state) else {
       throw TransferFailure(.ECONNREFUSED, "there is no daemon")
     }
-    let hello = ClientMessage.hello(version: version, observes: true, answersAddresses: false).frame
+    let hello = ClientMessage.hello(version: version, answersAddresses: false).frame
     try hello.withUnsafeBytes { try socket.append($0) }
     var buffer = FrameBuffer()
     var messages: [DaemonMessage] = []

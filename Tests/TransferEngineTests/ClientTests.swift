@@ -10,13 +10,13 @@ import TransferProtocol
     let world = EngineWorld(3, hosts: 1)
     world.savesAtOnce = false
     let (first, second) = (ClientID(7), ClientID(8))
-    world.handle(.joined(first, observes: false, answersAddresses: false))
+    world.handle(.joined(first, answersAddresses: false))
     world.handle(.said(first, .order(id: 5, .start(world.requests[0]))))
     world.handle(.said(first, .open(id: 6, world.requests[1], .download, generation: nil)))
     world.handle(.said(first, .wait(id: 9, open: 6, offset: 0, count: 4096)))
     world.handle(.left(first))
     // With the same numbers of its own.
-    world.handle(.joined(second, observes: false, answersAddresses: false))
+    world.handle(.joined(second, answersAddresses: false))
     world.handle(.said(second, .open(id: 6, world.requests[2], .cachedOnly, generation: nil)))
     let before = world.sent.count
     world.save()
@@ -39,7 +39,7 @@ import TransferProtocol
     for isOrdered in [false, true] {
       let world = EngineWorld(2, hosts: 1)
       for client in [first, second] {
-        world.handle(.joined(client, observes: false, answersAddresses: false))
+        world.handle(.joined(client, answersAddresses: false))
       }
       for index in 0..<2 {
         let id = UInt64(index) + 1
@@ -71,7 +71,7 @@ import TransferProtocol
   @Test func whatWasPausedAndIsResumedByAnOpenStays() {
     let world = EngineWorld(1, hosts: 1)
     let (first, second) = (ClientID(7), ClientID(8))
-    for client in [first, second] { world.handle(.joined(client, observes: false, answersAddresses: false)) }
+    for client in [first, second] { world.handle(.joined(client, answersAddresses: false)) }
     world.handle(.said(second, .order(id: 1, .pause(world.requests[0]))))
     world.handle(.said(first, .open(id: 2, world.requests[0], .download, generation: nil)))
     world.handle(.said(first, .close(id: 2)))

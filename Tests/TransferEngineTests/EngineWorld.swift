@@ -103,7 +103,7 @@ final class EngineWorld {
     engine = TransferCore(
       records: store.unfinished, rows: store.stored, settings: settings, seed: 1, now: Self.moment(now))
     take(engine.start())
-    handle(.joined(client, observes: false, answersAddresses: false))
+    handle(.joined(client, answersAddresses: false))
   }
 
   static func moment(_ seconds: Double) -> Moment {
@@ -209,7 +209,7 @@ final class EngineWorld {
         removed.insert(generation)
         if generations[key] == generation { files[key] = nil }
         if removesAtOnce { answers.append(.removed(key)) } else { unremoved.append(key) }
-      case .measureRoom: answers.append(.room(room))
+      case .measureRoom: answers.append(.room(min(room, capacity - used)))
       case .evict(let candidates, _):
         evictions += 1
         let gone = letsGo ? candidates : []
@@ -254,7 +254,6 @@ final class EngineWorld {
       uncreated.append(answer)
       return nil
     case .write(let flow, let range):
-      let used = files.values.reduce(0) { $0 + $1.present.count }
       if let key = open[store], used + range.upperBound - range.lowerBound > capacity {
         let failure = Fault(.noRoom, TransferCore.noSpaceLeft)
         return .disk(store, .notWritten(flow, range, failure, present: files[key]?.present ?? ByteRanges()))
@@ -280,6 +279,8 @@ final class EngineWorld {
       return nil
     }
   }
+
+  private var used: Int64 { files.values.reduce(0) { $0 + $1.present.count } }
 
   private func note(_ store: StoreID, _ key: MediaKey) {
     open[store] = key

@@ -27,7 +27,7 @@ import TransferProtocol
     var now = 1000.0
     var removed: Set<MediaKey> = []
     var effects = engine.start()
-    var events: [Event] = [.joined(client, observes: false, answersAddresses: false), .said(client, message)]
+    var events: [Event] = [.joined(client, answersAddresses: false), .said(client, message)]
     let end = now + seconds
     while true {
       for effect in effects {

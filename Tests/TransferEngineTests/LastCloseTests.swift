@@ -12,7 +12,7 @@ import TransferProtocol
   /// An episode of which the first client has read a part, and which the second one drops.
   private func world() -> EngineWorld {
     let world = EngineWorld(1, hosts: 1)
-    for client in [first, second] { world.handle(.joined(client, observes: true, answersAddresses: false)) }
+    for client in [first, second] { world.handle(.joined(client, answersAddresses: false)) }
     open(world, by: first)
     world.answer(300_000)
     world.bring(100_000)
@@ -51,7 +51,7 @@ import TransferProtocol
 
   @Test func eachDropThatTheDiskRefusesIsRefused() {
     let world = EngineWorld(1, hosts: 1)
-    world.handle(.joined(first, observes: true, answersAddresses: false))
+    world.handle(.joined(first, answersAddresses: false))
     open(world, by: first)
     world.answer(300_000)
     world.bring(100_000)
@@ -108,7 +108,7 @@ import TransferProtocol
       world.wait(3)
       #expect(status(world)?.dropsAtClose == true && !world.files.isEmpty)
       if comesBack {
-        world.handle(.joined(first, observes: true, answersAddresses: false))
+        world.handle(.joined(first, answersAddresses: false))
         open(world, by: first, generation: generation)
         world.wait(30)
         #expect(status(world)?.dropsAtClose == true && !world.files.isEmpty)
@@ -125,7 +125,7 @@ import TransferProtocol
     let world = EngineWorld(1, hosts: 1, now: old.now + 1, records: old.records, files: old.files)
     #expect(status(world)?.dropsAtClose == true)
     if isRead {
-      world.handle(.joined(first, observes: true, answersAddresses: false))
+      world.handle(.joined(first, answersAddresses: false))
       open(world, by: first, generation: status(world)?.generation)
       world.wait(60)
       #expect(status(world)?.dropsAtClose == true)

@@ -14,7 +14,7 @@ import Testing
     isBeside: Bool = false
   ) -> ResponseJudge.Question {
     ResponseJudge.Question(
-      start: start, end: nil, known: known, stored: stored, decodes: false, isBeside: isBeside)
+      start: start, end: nil, known: known, stored: stored, isBeside: isBeside)
   }
 
   private func head(

@@ -126,7 +126,7 @@ import TransferProtocol
   }
 
   /// A number that the last daemon's rows do not have yet says nothing of the server's file.
-  @Test func aLaterGenerationThatIsFoundIsNotCalledAnotherFile() throws {
+  @Test func aLaterGenerationThatIsFoundGoesOn() throws {
     let request = EngineWorld(1, hosts: 1).requests[0]
     var record = TransferStatus(request)
     (record.state, record.order, record.generation, record.total) = (.downloading, 1, 1, 1_000_000)
@@ -138,26 +138,6 @@ import TransferProtocol
       found: [FoundFile(key: request.key, generation: 3, size: nil, written: 1000)])
     world.wait(1)
     #expect(world.asked == 1)
-    #expect(!world.logged.contains { $0.contains("another file") }, "\(world.logged)")
-  }
-
-  /// What is stored is of a file that the server has no longer.
-  @Test func anotherFileIsToldInTheLogOnce() throws {
-    let world = EngineWorld(1, hosts: 1)
-    world.say { .order(id: $0, .start(world.requests[0])) }
-    world.answer(100_000)
-    world.bring(50_000)
-    world.end(Fault(.passing, "closed"))
-    world.wait(5)
-    world.answer(90_000, where: { _ in true }) { head in
-      head.status = 200
-      (head.part, head.partTotal, head.length) = (nil, nil, 90_000)
-      head.entityTag = "\"other\""
-    }
-    world.bring(90_000)
-    world.end(nil)
-    #expect(world.state(0) == .cached)
-    #expect(world.logged.count { $0.contains("another file") } == 1, "\(world.logged)")
   }
 
   /// A new daemon has no records: it begins nothing before it knows what the cache has.

@@ -81,7 +81,7 @@ import TransferProtocol
   @Test func aFreshAddressIsAskedAtOnce() {
     let world = EngineWorld(1, hosts: 1)
     let knowing = ClientID(2)
-    world.handle(.joined(knowing, observes: false, answersAddresses: true))
+    world.handle(.joined(knowing, answersAddresses: true))
     open(world)
     Self.refuse(403, world)
     world.handle(.said(knowing, .freshAddress(world.requests[0].key, "http://h0.test/fresh.mp3")))

@@ -1,4 +1,5 @@
 import Testing
+import TransferProtocol
 
 @testable import TransferEngine
 
@@ -41,5 +42,41 @@ import Testing
     retry.leaveOneTry()
     let later = [ask(), ask(65_536)]
     #expect(later == [true, true])
+  }
+
+  /// A full cache or a pause of all downloads may end requests again and again.
+  @Test func requestsThatAreEndedHereAreNoFaultOfTheHost() throws {
+    let world = EngineWorld(1, hosts: 1)
+    world.say { .order(id: $0, .start(world.requests[0])) }
+    world.answer(1_000_000)
+    world.bring(300_000)
+    for _ in 0..<8 {
+      world.handle(.background(.paused))
+      world.handle(.background(nil))
+      world.answer(1_000_000)
+    }
+    #expect(world.asked == 9 && world.running.count == 1)
+    #expect(world.requested.dropFirst().allSatisfy { $0.range?.start ?? 0 >= 262_144 })
+  }
+
+  @Test func aHostThatHasFailedGetsOneRequestUntilItAnswers() {
+    let world = EngineWorld(1, hosts: 1)
+    for _ in 0..<2 { world.say { .open(id: $0, world.requests[0], .fetchOnly, generation: nil) } }
+    world.say { .wait(id: $0, open: 1, offset: 0, count: 4096) }
+    world.answer(100_000_000)
+    world.bring(4096)
+    world.end(nil)
+    for (open, offset) in [(1, 40_000_000), (2, 80_000_000)] {
+      world.say { .wait(id: $0, open: UInt64(open), offset: Int64(offset), count: 4096) }
+    }
+    #expect(world.running.count == 2)
+    let before = world.asked
+    for _ in 0..<5 {
+      world.end(Fault(.passing, "HTTP 503"))
+      world.wait(6)
+    }
+    #expect(world.asked == before + 5 && world.running.count == 1)
+    world.answer(100_000_000)
+    #expect(world.running.count == 2)
   }
 }

@@ -1,5 +1,6 @@
 import PodcastModel
 import Testing
+import TransferProtocol
 
 @testable import TransferEngine
 
@@ -17,8 +18,9 @@ import Testing
   }
 
   private func choose(_ scheduler: inout Scheduler, downloads: Int64 = 3, perHost: Int64 = 2) -> [MediaKey] {
-    scheduler.choose(
-      .init(downloads: downloads, perHost: perHost), at: now, isCoolingDown: { $0 == "cold.test" })
+    var settings = TransferSettings()
+    (settings.downloads, settings.perHost) = (downloads, perHost)
+    return scheduler.choose(settings, at: now, isCoolingDown: { $0 == "cold.test" })
   }
 
   @Test func theQueueGoesInItsOrderAsTheLimitsAllow() {
@@ -51,17 +53,5 @@ import Testing
     scheduler.note(key(2), entry(2, host: "a.test"), isPlaced: false)
     let result5 = choose(&scheduler)
     #expect(result5 == [key(2)])
-  }
-
-  @Test func aSlotThatWasFreedStaysFreeForAMoment() {
-    var scheduler = Scheduler()
-    scheduler.note(key(1), entry(1, host: "a.test"), isPlaced: false)
-    scheduler.note(key(2), entry(2, host: "a.test", isRunning: true), isPlaced: true)
-    let end = scheduler.beginQuiet(at: now)
-    let result6 = choose(&scheduler)
-    #expect(result6 == [key(2)])
-    let later = scheduler.choose(
-      .init(downloads: 3, perHost: 2), at: end, isCoolingDown: { _ in false })
-    #expect(later == [2, 1].map(key))
   }
 }

@@ -41,7 +41,7 @@ import Transfers
     connection = ClientConnection(
       ClientID(1), socket, loop: try EventLoop(), status: { [engine] in engine.status(of: $0) },
       counts: { HTTPCounts() }, receive: { _, _ in }, ended: { _ in })
-    _ = connection.greet(observes: true)
+    _ = connection.greet()
   }
 
   /// Takes what has come.
@@ -101,17 +101,5 @@ import Transfers
     // Those that were made ready before are told twice.
     #expect(told.values.reduce(0, +) < 22_000)
     #expect(done == [0, 10, 20, 30, 40])
-  }
-
-  /// Nor are answers kept without end for who takes none of them.
-  @Test func whoTakesNoAnswerIsLetGo() {
-    var sent = 0
-    while !connection.isClosed && sent < 1_000_000 {
-      connection.send(.answer(UInt64(sent), .notOpen))
-      connection.flush()
-      sent += 1
-    }
-    #expect(connection.isClosed)
-    #expect(sent < 100_000)
   }
 }

@@ -61,13 +61,10 @@ CURLSH *podcastfs_curl_share_tls_sessions(void);
 /// The address that `reference` means on a page at `base` (RFC 3986 §5), or null; for `podcastfs_curl_free`.
 char *podcastfs_curl_resolve(const char *base, const char *reference);
 
-/// The IP address in network order and the port of a socket about to be made; answers how many bytes the
-/// address has, 0 for another family. (libcurl declares the address too short for IPv6.)
-int podcastfs_curl_address(const struct curl_sockaddr *from, uint8_t bytes[16], uint16_t *port);
+/// The IP address in network order of a socket about to be made; answers how many bytes it has, 0 for another family.
+/// (libcurl declares the address too short for IPv6.)
+int podcastfs_curl_address(const struct curl_sockaddr *from, uint8_t bytes[16]);
 /// The result of a finished message: the union is out of Swift's reach by name.
 CURLcode podcastfs_curl_message_result(const CURLMsg *message);
-/// CURLAUTH_BASIC and CURLAUTH_DIGEST: macros that Swift does not see.
-static const long podcastfs_curl_basic = (long)CURLAUTH_BASIC;
-static const long podcastfs_curl_digest = (long)CURLAUTH_DIGEST;
 
 #endif

@@ -104,7 +104,7 @@ final class FeedReceiver: HTTPResponseReceiver, @unchecked Sendable {
   }
 
   private static let breakOffs: Set<HTTPError.Code> = [
-    .shortBody, .streamError, .connectionLost, .stalled, .timedOut,
+    .shortBody, .connectionLost, .stalled, .timedOut,
   ]
 }
 

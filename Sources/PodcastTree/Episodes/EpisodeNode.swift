@@ -39,7 +39,7 @@ struct EpisodeNode: TreeNode {
     let request = tree.request(for: entry)
     guard case .open(let intent, let wait) = DownloadPolicy.decide(opener, status, tree.settings.trigger)
     else {
-      return caller.generation == 0 ? .failure(.EIO) : refuse(request, .gone)
+      return .failure(caller.generation == 0 ? .EIO : .ESTALE)
     }
     if !caller.comesAgain, intent != .cachedOnly, !tree.sweeps.isSweep(program) {
       tree.noteByHand(episode.id)
@@ -52,7 +52,8 @@ struct EpisodeNode: TreeNode {
     return opened(request, intent).then { opened -> Answer<any OpenEpisode> in
       if caller.generation == 0 || opened.generation == caller.generation { return .value(opened) }
       opened.close()
-      return refuse(request, opened.generation == 0 ? .gone : .changed)
+      // The bytes that a reader had are gone with the process before: no other file's may follow on them.
+      return .failure(.ESTALE)
     }.then { opened in
       if opened.size != nil { return .value(opened) }
       switch wait {
@@ -63,12 +64,6 @@ struct EpisodeNode: TreeNode {
     }.then { opened in
       accept(opened, episode, intent, program).map { .value($0) } ?? lookAgain(episode, opened)
     }.onEnd { _ in tree.state.withLock { $0.open.release(episode.id) } }
-  }
-
-  /// The bytes that a reader had are gone with the process before: no other file's may follow on them.
-  private func refuse<File>(_ request: TransferRequest, _ failure: TransferFailure) -> Answer<File> {
-    tree.transfers.log(failure, ofReading: request)
-    return .failure(.ESTALE)
   }
 
   /// The episode's names lead to another node when open(2) looks again.

@@ -21,8 +21,6 @@ enum RangePolicy: Hashable {
   case overlap
   /// The whole, because the host gives no ranges that can be trusted.
   case whole
-  /// The whole, compressed, because the host compresses whatever is asked for.
-  case decoded
 
   var givesRanges: Bool { self == .trusted || self == .overlap }
 }

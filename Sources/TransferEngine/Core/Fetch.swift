@@ -69,8 +69,6 @@ struct Fetch: Hashable {
 
   var hasEnded: Bool { if case .ended = ending { true } else { false } }
 
-  var held: Int64 { intake?.held ?? early }
-
   var hasProgress: Bool { position >= request.start + Retry.progress }
 
   mutating func feed(_ intake: Intake, at now: Instant) {

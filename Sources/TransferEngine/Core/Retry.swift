@@ -50,11 +50,9 @@ struct Retry: Hashable {
 
   /// Bytes that are progress; a few each time are none, unless no more were asked for.
   static let progress: Int64 = 65_536
-  /// Seconds after a try that brought bytes, and the longest after one that did not: as a rule, where it will most
-  /// likely be the same, and where somebody waits.
+  /// Seconds after a try that brought bytes, and the longest after one that did not: as a rule, and where somebody waits.
   private static let afterProgress = 0.2
   static let longest = 300.0
-  private static let longestDoubtful = 3600.0
   private static let longestWaited = 5.0
   /// Requests at once one after the other that may bring nothing.
   private static let mostFruitless = 5
@@ -66,15 +64,12 @@ struct Retry: Hashable {
 
   /// A try has failed.
   /// - Returns: seconds to the next one, before jitter.
-  mutating func failed(
-    received: Int64, of generation: UInt32, isWaitedFor: Bool = false, isDoubtful: Bool = false
-  ) -> Double {
+  mutating func failed(received: Int64, of generation: UInt32, isWaitedFor: Bool = false) -> Double {
     let hasProgress = note(received, generation)
     if hasProgress { attempts = 0 }
     attempts = min(attempts + 1, 30)
     fruitless = 0
-    let longest = isDoubtful ? Self.longestDoubtful : Self.longest
-    let delay = hasProgress ? Self.afterProgress : Self.delay(after: attempts, atMost: longest)
+    let delay = hasProgress ? Self.afterProgress : Self.delay(after: attempts)
     return isWaitedFor ? min(delay, Self.longestWaited) : delay
   }
 
@@ -88,8 +83,8 @@ struct Retry: Hashable {
     return fruitless <= Self.mostFruitless
   }
 
-  /// The disk has refused what requests brought: the host is not to blame.
-  mutating func blameDisk() { fruitless = 0 }
+  /// The last requests brought nothing because the disk refused it, or because they were ended here.
+  mutating func excuseHost() { fruitless = 0 }
 
   mutating func leaveOneTry() { fruitless = Self.mostFruitless - 1 }
 

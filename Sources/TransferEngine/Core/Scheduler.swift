@@ -18,24 +18,14 @@ struct Scheduler: Hashable {
     }
   }
 
-  struct Limits {
-    var downloads: Int64
-    var perHost: Int64
-  }
-
   private var entries: [MediaKey: Entry] = [:]
   private var running: Set<MediaKey> = []
   /// The others, in their order.
   private var line: [Entry] = []
   /// Those that have a slot, or were found to have no room.
   private(set) var placed: Set<MediaKey> = []
-  /// Until when slots that the user has freed stay free.
-  private var quietUntil: Instant?
   /// Whether more downloads are ready than there are slots.
   private(set) var hasQueue = false
-
-  /// Seconds. A user who pauses or cancels a thousand, one after the other, does not have each begin before.
-  private static let quiet = 0.2
 
   /// Takes in what a download is now; nil where it needs no slot.
   mutating func note(_ key: MediaKey, _ entry: Entry?, isPlaced: Bool) {
@@ -66,36 +56,22 @@ struct Scheduler: Hashable {
 
   func isWaiting(_ key: MediaKey) -> Bool { entries[key]?.isRunning == false }
 
-  /// The user takes away what has a slot.
-  /// - Returns: until when nothing begins in its place.
-  mutating func beginQuiet(at now: Instant) -> Instant {
-    let end = now.adding(Self.quiet)
-    quietUntil = end
-    return end
-  }
-
-  /// When slots that the user has freed may be taken; nil where they may be.
-  func quietEnd(after now: Instant) -> Instant? { quietUntil.flatMap { $0 > now ? $0 : nil } }
-
   /// - Parameter isCoolingDown: whether a host is to be left alone.
-  mutating func choose(_ limits: Limits, at now: Instant, isCoolingDown: (String) -> Bool) -> [MediaKey] {
+  mutating func choose(_ settings: TransferSettings, at now: Instant, isCoolingDown: (String) -> Bool)
+    -> [MediaKey]
+  {
     var used: [String: Int64] = [:]
     var chosen: [MediaKey] = []
     hasQueue = false
-    let isQuiet = quietEnd(after: now) != nil
     for entry in running.compactMap({ entries[$0] }).sorted(by: Entry.isBefore) + line {
       if entry.until.map({ $0 > now }) ?? false { continue }
       let sender = entry.sender ?? entry.host
-      if !entry.isRunning {
-        if isQuiet && !placed.contains(entry.key) || isCoolingDown(entry.host) || isCoolingDown(sender) {
-          continue
-        }
-      }
-      if chosen.count >= limits.downloads {
+      if !entry.isRunning, isCoolingDown(entry.host) || isCoolingDown(sender) { continue }
+      if chosen.count >= settings.downloads {
         hasQueue = true
         break
       }
-      guard used[sender, default: 0] < limits.perHost else { continue }
+      guard used[sender, default: 0] < settings.perHost else { continue }
       used[sender, default: 0] += 1
       chosen.append(entry.key)
     }

@@ -8,36 +8,22 @@ struct Space: Hashable {
   /// What is being let go of, and how many bytes of it are wanted.
   private(set) var evicting: Set<MediaKey> = []
   private var goal: Int64 = 0
-  /// Those that another process had open when they were to go, and until when they are not tried again.
-  private var held: Set<MediaKey> = []
+  /// Whether another process had open what was to go; and until when nothing is evicted because of that.
+  private(set) var isRefused = false
   private var restsUntil = Instant(nanoseconds: 0)
   private static let rest = 10.0
 
-  /// What may be tried of `candidates`.
-  func due(_ candidates: [GenerationName], at now: Instant) -> [GenerationName] {
-    now < restsUntil ? candidates.filter { !held.contains($0.key) } : candidates
-  }
-
-  /// Bytes of `candidates` that go for certain. What others have open must have gone before anything begins in its place,
-  /// or each try would write a little more.
-  func certain(_ candidates: [GenerationName]) -> Int64 {
-    candidates.reduce(0) { $0 + (held.contains($1.key) || evicting.contains($1.key) ? 0 : $1.size) }
-  }
+  func isResting(at now: Instant) -> Bool { now < restsUntil }
 
   mutating func evict(_ candidates: [GenerationName], goal: Int64) {
     evicting = Set(candidates.map(\.key))
-    self.goal = goal
+    self.goal = min(goal, candidates.reduce(0) { $0 + $1.size })
   }
 
-  mutating func evicted(_ gone: [MediaKey], freed: Int64, at now: Instant) -> Set<MediaKey> {
+  mutating func evicted(freed: Int64, at now: Instant) -> Set<MediaKey> {
     defer { evicting = [] }
-    held.subtract(gone)
-    if freed < goal {
-      held.formUnion(evicting.subtracting(gone))
-      restsUntil = now.adding(Self.rest)
-    } else if now >= restsUntil {
-      held = []
-    }
+    isRefused = freed < goal
+    if isRefused { restsUntil = now.adding(Self.rest) }
     return evicting
   }
 }
@@ -56,21 +42,14 @@ extension TransferCore {
   private static let endless = (least: Int64(64 << 20), most: Int64(4 << 30))
   /// What journals, marks and the store take beside what is counted, between two looks at the disk.
   private static let spare: Int64 = 256 << 10
-  /// Seconds in which what was to go has gone.
-  private static let timeToEvict = 0.2
-  /// Room with which a download of which more is to come begins again.
-  private static let worthwhile: Int64 = 16 << 20
   /// A full cache lets go of this part of it more than it must: each eviction looks at all that is cached.
   private static let lowWater: Int64 = 50
 
   /// Bytes that may still be written before `min_free` is touched, as far as is known.
-  private var left: Int64 { space.free.left ?? .max }
+  var left: Int64 { space.free.left ?? .max }
 
   /// Whether there is so much that a minute changes little.
-  private var hasPlenty: Bool { left > 1 << 30 && space.free.isKnown(at: now.instant, for: 60) }
-
-  /// Whether the disk is being looked at, and not long after the last time.
-  private var isRoomBeingSeen: Bool { space.free.isLooking && space.free.isKnown(at: now.instant, for: 2) }
+  var hasPlenty: Bool { left > 1 << 30 && space.free.isKnown(at: now.instant, for: 60) }
 
   mutating func measureRoom() { if space.free.look() { emit(.measureRoom) } }
 
@@ -81,7 +60,7 @@ extension TransferCore {
   }
 
   mutating func measured(_ available: Int64?) {
-    let usable = (available ?? .max / 2) - (settings.minimumFree > 0 ? settings.minimumFree + Self.spare : 0)
+    let usable = (available ?? .max / 2) - settings.minimumFree - Self.spare
     // The measurement is stale: another one is taken.
     guard space.free.looked(usable, at: now.instant) else { return measureRoom() }
     let waiting = space.waiting.sorted()
@@ -98,22 +77,24 @@ extension TransferCore {
     var certain: Int64?
     for download in wanted.compactMap({ downloads.active[$0] }) {
       let isKnown = download.record.total != nil
-      let need =
-        isKnown
-        ? download.missing
-        : max(download.expected(atMost: settings.cacheSize), settings.minimumFree > 0 ? 1 : 0)
+      let need = isKnown ? download.missing : max(download.expected(atMost: settings.cacheSize), 1)
       let onDisk = isKnown ? download.unclaimed : max(need, Self.ahead)
       // What runs has taken its part already; it is stopped where it gets no more.
       let isTaking = !download.fetches.isEmpty
-      let isBounded = settings.minimumFree > 0 || download.retry.lacksRoom
-      let disk = isBounded && !isTaking ? promisedOnDisk + onDisk - left : 0
+      let disk = isTaking ? 0 : promisedOnDisk + onDisk - left
       let isCounted = download.record.request.isEpisode
       let budget = isCounted ? downloads.bytes + promised + need - settings.cacheSize : 0
       let excess = max(budget, disk)
       // What runs goes on while an eviction makes room.
       if excess > 0 && !(isTaking && !space.evicting.isEmpty) {
-        certain = certain ?? space.certain(evictable)
-        if certain ?? 0 < excess {
+        // What others have open must have gone before anything begins in its place, or each try would write a little more.
+        let goes =
+          certain
+          ?? evictable.reduce(0) {
+            $0 + (space.isRefused || space.evicting.contains($1.key) ? 0 : $1.size)
+          }
+        certain = goes
+        if goes < excess {
           // Somebody may have made room since the last look at the disk: nothing goes before the next one.
           if disk > budget && !space.free.isFresh(at: now.instant) { measureRoom() } else { evict(excess) }
           continue
@@ -127,6 +108,7 @@ extension TransferCore {
   }
 
   private var evictable: [GenerationName] {
+    if space.isResting(at: now.instant) { return [] }
     // The store may have committed an order that is not confirmed yet: to keep it, for one.
     let wanted = Set(settings.queued ?? []).union(log.ordered)
     return downloads.evictable.filter { !wanted.contains($0.key) }
@@ -139,7 +121,7 @@ extension TransferCore {
   @discardableResult
   private mutating func evict(_ count: Int64, partly: Bool = false) -> Bool {
     if !space.evicting.isEmpty { return true }
-    let candidates = space.due(evictable, at: now.instant)
+    let candidates = evictable
     guard !candidates.isEmpty, partly || candidates.reduce(0, { $0 + $1.size }) >= count else { return false }
     space.evict(candidates, goal: count)
     emit(.evict(candidates, count: count + min(settings.cacheSize, downloads.bytes) / Self.lowWater))
@@ -156,8 +138,9 @@ extension TransferCore {
         core.forgetBytes(of: &download, removesNames: false)
       }
     }
-    for key in space.evicted(names.map(\.key), freed: freed, at: now.instant).sorted()
-    where downloads.active[key] != nil { touch(key) }
+    for key in space.evicted(freed: freed, at: now.instant).sorted() where downloads.active[key] != nil {
+      touch(key)
+    }
     roomHasChanged()
     reconsider()
   }
@@ -165,11 +148,9 @@ extension TransferCore {
   private enum Room { case there, later, none }
 
   /// Whether the disk has room for `need` bytes. `later`: the download is looked at again when that may have changed.
-  private mutating func room(for need: Int64, of key: MediaKey, isBounded: Bool = false) -> Room {
+  private mutating func room(for need: Int64, of key: MediaKey) -> Room {
     let isFresh = space.free.isFresh(at: now.instant)
-    if settings.minimumFree <= 0 && !isBounded || hasPlenty || left >= need && (isFresh || isRoomBeingSeen) {
-      return .there
-    }
+    if hasPlenty || left >= need && isFresh { return .there }
     if !isFresh || space.free.isLooking { measureRoom() } else if !evict(need - left) { return .none }
     space.waiting.insert(key)
     return .later
@@ -179,22 +160,10 @@ extension TransferCore {
   mutating func hasRoom(for download: inout Download) -> Bool {
     if download.isBackground || !download.fetches.isEmpty { return true }
     let need = download.record.total == nil ? Self.least : min(download.unclaimed, Self.least)
-    let room = need == 0 ? .there : room(for: need, of: download.key, isBounded: download.retry.lacksRoom)
+    let room = need == 0 ? .there : room(for: need, of: download.key)
     if room == .none { handle(Fault(.noRoom, Self.noSpaceLeft), of: &download) }
     return room == .there
   }
-
-  /// The disk had no room where there was to be some: `min_free` is 0, or a quota ends before the disk does.
-  /// - Returns: whether something is let go of for what is still to come; the download goes on when it is gone.
-  mutating func makesRoom(for download: inout Download) -> Bool {
-    guard download.isWanted || download.servesReaders else { return false }
-    let need = download.record.total == nil ? Self.ahead : min(download.unclaimed, Self.worthwhile)
-    guard evict(max(need, Self.least), partly: true) else { return false }
-    retry(&download, at: now.instant.adding(Self.timeToEvict))
-    return true
-  }
-
-  var roomForAPiece: Int64 { settings.minimumFree > 0 ? left : .max }
 
   /// Takes room for a piece that is to be written.
   /// - Returns: whether there is any; else the download is looked at again when that may have changed.
@@ -209,6 +178,7 @@ extension TransferCore {
       if download.openFiles?.pending ?? 0 > 0 { return false }
       // A reader gets the error. A download that nobody reads waits in the queue.
       let isAwaited = !download.isBackground || download.servesReaders
+      download.retry.excuseHost()
       endFetches(of: &download, losing: true)
       touch(&download)
       if isAwaited { handle(Fault(.noRoom, Self.noSpaceLeft), of: &download) }
@@ -227,7 +197,7 @@ extension TransferCore {
     let excess = downloads.bytes + ahead - settings.cacheSize
     // Where nothing may go the background waits (`assignSlots`).
     if excess > 0 && !evict(excess, partly: true) && downloads.bytes > settings.cacheSize { reconsider() }
-    if settings.minimumFree > 0 && !active.isEmpty { measureRoom() }
+    if !active.isEmpty { measureRoom() }
   }
 
   /// A body without a length must not take the whole cache.

@@ -83,7 +83,7 @@ extension TransferCore {
     {
       let step = intake.next(
         stored: download.files?.claimed ?? ByteRanges(), total: files.representation.total, urgency, fed: fed,
-        room: roomForAPiece)
+        room: left)
       guard let step else { return nil }
       switch step {
       case .write(let range):
@@ -121,7 +121,7 @@ extension TransferCore {
   private mutating func endDiffering(_ id: FlowID, _ download: inout Download) {
     let isBeside = download.fetches.count > 1
     endFetch(id, of: &download)
-    if isBeside { giveUpRanges(&download) } else { download.beginsAnew = true }
+    if isBeside { download.ranges = .whole } else { download.beginsAnew = true }
     touch(&download)
   }
 

@@ -13,10 +13,6 @@ extension TransferCore {
     download.record.tries.notBefore = download.retry.forbiddenUntil.flatMap { until in
       until > now.instant ? now.wall + Int64(until.seconds(since: now.instant).rounded(.up)) : nil
     }
-    if fault.needsUser && download.record.error != fault.message {
-      let request = download.record.request
-      emit(.log("waiting with \(request.show) – \(request.title): \(fault.message)"))
-    }
     download.record.error = fault.message
     download.retry.lacksRoom = fault.isOfRoom
     download.retry.refusal = fault.readerErrno.map {
@@ -68,8 +64,7 @@ extension TransferCore {
     // For want of room each try costs what comes before the disk refuses it.
     let isWaitedFor = !fault.isOfRoom && download.readers.contains { $0.isOpening || !$0.waits.isEmpty }
     let delay = download.retry.failed(
-      received: download.openFiles?.received ?? 0, of: download.record.generation, isWaitedFor: isWaitedFor,
-      isDoubtful: fault.kind == .doubtful)
+      received: download.openFiles?.received ?? 0, of: download.record.generation, isWaitedFor: isWaitedFor)
     retry(&download, at: now.instant.adding(max(random.jitter(delay), fault.retryAfter ?? 0)))
   }
 

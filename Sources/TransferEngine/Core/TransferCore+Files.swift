@@ -52,15 +52,7 @@ extension TransferCore {
   mutating func beginGeneration(
     of download: inout Download, _ representation: Representation, for fetch: FlowID
   ) {
-    if let old = download.files {
-      if old.received > 0, old.isLinked, !old.representation.isCertainly(representation) {
-        let request = download.record.request
-        emit(
-          .log(
-            "the server has another file for \(request.show) – \(request.title): the download begins again"))
-      }
-      detach(&download)
-    }
+    detach(&download)
     let generation = nextGeneration(after: download.record.generation)
     let id = StoreID(nextNumber())
     attach(OpenFiles(id, .creating(fetch), generation: generation, representation), to: &download)
@@ -196,8 +188,7 @@ extension TransferCore {
 
   private mutating func refuse(_ failure: Fault, of download: inout Download) {
     touch(&download)
-    download.retry.blameDisk()
-    if failure.kind == .noRoom && makesRoom(for: &download) { return }
+    download.retry.excuseHost()
     handle(failure, of: &download)
   }
 
@@ -272,12 +263,8 @@ extension TransferCore {
   mutating func sweep(_ found: [FoundFile], _ missing: [GenerationName]) {
     listed()
     let names = Set(found.map { GenerationName(key: $0.key, generation: $0.generation) })
-    var adopted = 0
     // Of each episode the latest.
-    for file in found.sorted(by: { ($0.written, $0.key) > ($1.written, $1.key) }) where adopt(file, names) {
-      adopted += 1
-    }
-    if adopted > 0 { emit(.log("found \(adopted) episodes in the cache that the store did not know")) }
+    for file in found.sorted(by: { ($0.written, $0.key) > ($1.written, $1.key) }) { adopt(file, names) }
     for file in found.sorted(by: { ($0.key, $0.generation) < ($1.key, $1.generation) }) {
       let generations = [
         downloads.record(of: file.key)?.generation, downloads.active[file.key]?.files?.generation,
@@ -303,29 +290,21 @@ extension TransferCore {
     early = []
   }
 
-  private mutating func adopt(_ file: FoundFile, _ names: Set<GenerationName>) -> Bool {
-    if downloads.isEmptied(file.key) { return false }
-    if let record = downloads.record(of: file.key) {
-      let isHere = names.contains(GenerationName(key: file.key, generation: record.generation))
-      if isHere && record.generation != file.generation { return false }
-      guard isHere ? downloads.storedName(of: file.key) == nil : true else { return false }
-      var isTaken = false
-      change(file.key) { core, download in
-        if let open = download.files { if open.phase == .opening { core.detach(&download) } else { return } }
-        download.record.generation = file.generation
-        download.content = file.size == nil ? .part : .whole
-        if let size = file.size { (download.record.total, download.record.received) = (size, size) }
-        download.mustLook = true
-        isTaken = true
-      }
-      return isTaken
+  private mutating func adopt(_ file: FoundFile, _ names: Set<GenerationName>) {
+    let record = downloads.record(of: file.key)
+    if downloads.isEmptied(file.key) || record == nil && file.size == nil { return }
+    if let record, names.contains(GenerationName(key: file.key, generation: record.generation)),
+      record.generation != file.generation || downloads.storedName(of: file.key) != nil
+    {
+      return
     }
-    guard let size = file.size else { return false }
-    let request = TransferRequest(key: file.key)
-    change(request) { _, download in
-      (download.content, download.record.generation) = (.whole, file.generation)
-      (download.record.total, download.record.received) = (size, size)
+    change(record?.request ?? TransferRequest(key: file.key)) { core, download in
+      if let open = download.files, open.phase != .opening { return }
+      core.detach(&download)
+      download.record.generation = file.generation
+      download.content = file.size == nil ? .part : .whole
+      if let size = file.size { (download.record.total, download.record.received) = (size, size) }
+      download.mustLook = record != nil
     }
-    return true
   }
 }

@@ -90,7 +90,7 @@ extension TransferCore {
       download.readers.append(Reader(name, intent, generation: generation, begun: begun))
       // The client could not open what it was told of: somebody may have deleted that.
       if isRepeated && download.files != nil {
-        download.retry.blameDisk()
+        download.retry.excuseHost()
         core.endFetches(of: &download, losing: true)
         core.detach(&download)
       }
@@ -163,6 +163,10 @@ extension TransferCore {
     let hadSlot = download.isBackground && download.slot == .granted
     let request = download.record.request
     download.obey(order, at: now.instant)
+    if hadSlot && !download.isWanted {
+      quietUntil = now.instant.adding(0.2)
+      timers.add(.quiet, at: quietUntil)
+    }
     if order.order.verb == .start, download.mustLook, download.files != nil { detach(&download) }
     if order.order.takesFiles {
       // Who has opened it since the order has it come again.
@@ -172,7 +176,6 @@ extension TransferCore {
         download.want(by: reader.name.client, place: order.place, at: now.instant)
       }
     }
-    if hadSlot && !download.isWanted { timers.add(.queue, at: scheduler.beginQuiet(at: now.instant)) }
   }
 
   /// The names of files have been taken away, or why not: then what is ordered does not happen.

@@ -8,8 +8,8 @@ extension TransferCore {
     // `update` gives each download its slot.
     if rest != nil { return }
     let (hosts, instant) = (hosts, now.instant)
-    let limits = Scheduler.Limits(downloads: settings.downloads, perHost: settings.perHost)
-    let chosen = scheduler.choose(limits, at: instant) { hosts.isResting($0, at: instant) }
+    var chosen = scheduler.choose(settings, at: instant) { hosts.isResting($0, at: instant) }
+    if quietUntil > instant { chosen.removeAll { !scheduler.placed.contains($0) } }
     let admitted = withRoom(chosen)
     let isChosen = Set(chosen)
     for key in scheduler.placed.union(isChosen).sorted() {
@@ -19,13 +19,9 @@ extension TransferCore {
           admitted.contains(key) ? .granted : .cacheFull
         }
       if slot == download.slot { continue }
-      change(key, isQuiet: true) { core, download in
+      change(key, isQuiet: true) { _, download in
         download.slot = slot
         download.isDirty = true
-        if slot == .cacheFull {
-          let request = download.record.request
-          core.emit(.log("waiting with \(request.show) – \(request.title): \(Self.cacheIsFull)"))
-        }
       }
     }
   }
@@ -82,6 +78,7 @@ extension TransferCore {
     let waits = download.fetchableWaits
     let isOfUse = download.isRunnable || !waits.isEmpty || download.readsThrough
     if phase == .stopping || !isOfUse || download.isSearching {
+      if !download.fetches.isEmpty { download.retry.excuseHost() }
       endFetches(of: &download)
     } else if isDue && hasRoom(for: &download) {
       ask(&download, waits)

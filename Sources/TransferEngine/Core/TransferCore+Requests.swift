@@ -11,7 +11,11 @@ extension TransferCore {
     if download.fetches.contains(where: { $0.claim != nil }) { return }
     let open = waits.filter { download.openFiles?.shows($0) != true }
     if planner(for: download).isCrowded(by: open) { makeWay(in: &download) }
-    let requests = planner(for: download).requests(for: open)
+    var requests = planner(for: download).requests(for: open)
+    // A host that has failed gets one request until it answers.
+    if download.retry.attempts > 0 && !download.isConfirmed {
+      requests = download.fetches.isEmpty ? Array(requests.prefix(1)) : []
+    }
     // By then it is known how slow the host is.
     if requests.isEmpty && !open.isEmpty && download.fetches.contains(where: { $0.rate(now.instant) == nil })
     {
@@ -79,7 +83,7 @@ extension TransferCore {
     if download.retry.mayAskAtOnce(received: download.received, of: download.record.generation, size: size) {
       return true
     }
-    giveUpRanges(&download)
+    download.ranges = .whole
     handle(Fault(.passing, "\(download.source.named) sends nothing usable"), of: &download)
     download.retry.leaveOneTry()
     return false
@@ -111,7 +115,6 @@ extension TransferCore {
     var request = MediaRequest(url: download.record.request.url, settings: settings)
     if isDirect { request.url = representation?.finalURL ?? "" }
     request.userAgent = download.record.request.userAgent ?? settings.userAgent
-    request.acceptsCompression = download.ranges == .decoded
     // Leave to reach private hosts has ended on the way to a public one, and does not begin there again.
     request.allowsPrivateHosts = download.record.request.allowsPrivateHosts && (!isDirect || source.isPrivate)
     if planned.start > 0 || planned.end != nil {
@@ -121,6 +124,8 @@ extension TransferCore {
     let fetch = Fetch(FlowID(nextNumber()), planned, isDirect: isDirect, asked: now.instant)
     fetches[fetch.id] = download.key
     download.fetches.append(fetch)
+    // Known by the time that its bytes come.
+    if !hasPlenty { measureRoom() }
     emit(.ask(fetch.id, request))
   }
 

@@ -34,7 +34,7 @@ extension TransferCore {
     let question = ResponseJudge.Question(
       start: fetch.request.start, end: fetch.request.end,
       known: download.beginsAnew ? nil : download.openFiles?.representation,
-      stored: stored, decodes: download.ranges == .decoded, isBeside: isBeside,
+      stored: stored, isBeside: isBeside,
       extendsBeginning: download.fetches.contains {
         $0.id != fetch.id && $0.claim == nil && $0.intake?.position == beginning
       },
@@ -55,10 +55,10 @@ extension TransferCore {
       if let index = download.fetches.firstIndex(where: { $0.id == fetch.id }) {
         download.fetches[index].stage = .begins(head, representation, at: at)
       }
-      if question.known == nil && ignoresRange(head, question) { giveUpRanges(&download) }
+      if question.known == nil && ignoresRange(head, question) { download.ranges = .whole }
       beginGeneration(of: &download, representation, for: fetch.id)
     case .go(let representation, let at, let agreeing):
-      if ignoresRange(head, question) { giveUpRanges(&download) }
+      if ignoresRange(head, question) { download.ranges = .whole }
       accept(head, representation, at: at, agreeing: agreeing, fetch.id, &download)
     case .fault(let fault):
       endFetch(fetch.id, of: &download, losing: true)
@@ -68,7 +68,7 @@ extension TransferCore {
       } else {
         refuse(fault, &download)
       }
-    case .beginAnew, .askWithOverlap, .askDecoded, .notBeside, .noRanges, .complete:
+    case .beginAnew, .askWithOverlap, .notBeside, .noRanges, .complete:
       endFetch(fetch.id, of: &download, losing: true)
       askAgain(verdict, &download)
     }
@@ -81,10 +81,6 @@ extension TransferCore {
     return head.isWhole && !question.isWhole && (asked == nil || asked == its)
   }
 
-  mutating func giveUpRanges(_ download: inout Download) {
-    if download.ranges != .decoded { download.ranges = .whole }
-  }
-
   /// A response is of no use as it is.
   private mutating func askAgain(_ verdict: ResponseJudge.Verdict, _ download: inout Download) {
     switch verdict {
@@ -93,9 +89,8 @@ extension TransferCore {
       // A second time it could not be told either: then it is another one.
       if download.ranges == .overlap { download.beginsAnew = true }
       if download.ranges == .trusted { download.ranges = .overlap }
-    case .askDecoded: download.ranges = .decoded
     case .notBeside: download.refusesBeside = true
-    case .noRanges: giveUpRanges(&download)
+    case .noRanges: download.ranges = .whole
     case .complete: setTotal(download.openFiles?.present.end ?? 0, of: &download)
     case .begin, .go, .fault: break
     }
@@ -156,7 +151,10 @@ extension TransferCore {
     take(fetch.early, of: &download.fetches[index])
     emit(.place(id, at: at))
     if agreeing <= 0 { learn(representation, &download) }
-    if isSurplus { return endFetch(id, of: &download) }
+    if isSurplus {
+      download.retry.excuseHost()
+      return endFetch(id, of: &download)
+    }
     unhold(id, &download, .files)
     pump(id, &download)
   }

@@ -27,7 +27,7 @@ extension TransferCore {
     guard let open = download.openFiles else { return }
     let at = tail.request.start
     let question = ResponseJudge.Question(
-      start: at, end: tail.request.end, known: open.representation, stored: open.claimed, decodes: false,
+      start: at, end: tail.request.end, known: open.representation, stored: open.claimed,
       isBeside: true, isEpisode: download.record.request.isEpisode)
     guard case .go(let same, at, agreeing: 0) = ResponseJudge.judge(question, head, firstBytes: firstBytes)
     else { return endTail(of: &download, isRefused: true) }

@@ -7,9 +7,9 @@ package import TransferProtocol
 /// chance of its own (`seed`). Events change downloads through `change` alone; `settle` then decides what runs, answers
 /// readers, tells observers and saves rows.
 package struct TransferCore: Hashable {
-  enum TimerName: Hashable {
+  enum TimerName: Hashable, Comparable {
     case download(MediaKey)
-    case tick, queue, room, throttle, save, forget
+    case tick, queue, quiet, room, throttle, save, forget
   }
 
   private struct Outbox: Hashable {
@@ -31,6 +31,8 @@ package struct TransferCore: Hashable {
   var files: [StoreID: MediaKey] = [:]
   var scheduler = Scheduler()
   var hosts = Hosts()
+  /// Until when slots that the user has freed stay free: of a thousand that are paused, not each begins before.
+  var quietUntil = Instant(nanoseconds: 0)
   var throttle = Throttle()
   var space = Space()
   var log = CommandLog()
@@ -90,7 +92,7 @@ package struct TransferCore: Hashable {
     now = moment
     now.instant = max(moment.instant, before)
     hear(event)
-    while let name = timers.popDue(now.instant) { due(name) }
+    for name in timers.takeDue(now.instant) { due(name) }
     return finish()
   }
 
@@ -139,7 +141,7 @@ package struct TransferCore: Hashable {
 
   private mutating func hear(_ event: Event) {
     switch event {
-    case .joined(let client, _, let answers): clients[client] = answers
+    case .joined(let client, let answers): clients[client] = answers
     case .left(let client): leave(client)
     case .said(let client, let message): perform(message, of: client)
     case .head(let id, let head, let firstBytes):
@@ -168,12 +170,13 @@ package struct TransferCore: Hashable {
     case .queue:
       isQueueChanged = true
       // The queue keeps only its earliest timer: later ones are added again.
-      for next in [hosts.nextEnd(after: now.instant), scheduler.quietEnd(after: now.instant)] {
-        if let next { timers.add(.queue, at: next) }
-      }
+      if let next = hosts.nextEnd(after: now.instant) { timers.add(.queue, at: next) }
     case .room:
       measureRoom()
       isQueueChanged = true
+    case .quiet:
+      isQueueChanged = true
+      if quietUntil > now.instant { timers.add(.quiet, at: quietUntil) }
     case .throttle: letGoOfThrottled()
     case .save: break
     case .forget: forgetSome()

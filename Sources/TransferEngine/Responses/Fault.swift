@@ -27,8 +27,6 @@ package struct Fault: Hashable, Sendable {
   package var host: String?
   /// What a reader gets at once; nil where it waits for the next try.
   package var readerErrno: Errno?
-  /// Whether only the user can heal it: the log has it.
-  package var needsUser = false
   /// Whether a body was shorter than its head said.
   package var isShortBody = false
 
@@ -38,10 +36,7 @@ package struct Fault: Hashable, Sendable {
     self.retryAfter = retryAfter
     self.host = host
     if kind == .doubtful { readerErrno = .EIO }
-    if isOfRoom {
-      readerErrno = .ENOSPC
-      needsUser = true
-    }
+    if isOfRoom { readerErrno = .ENOSPC }
   }
 
   var isOfRoom: Bool { kind == .noRoom || kind == .runtimeFull }

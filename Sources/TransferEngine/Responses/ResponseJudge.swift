@@ -13,8 +13,6 @@ enum ResponseJudge {
     /// The representation that the stored bytes are of; nil where there are none.
     var known: Representation?
     var stored: ByteRanges
-    /// Whether it was asked for with leave to compress, and comes decoded.
-    var decodes: Bool
     /// Whether another response is feeding the same generation: it goes on, whatever this one brings.
     var isBeside: Bool
     /// Whether that one brings what follows the stored beginning.
@@ -35,8 +33,6 @@ enum ResponseJudge {
     case beginAnew
     /// Can't be told apart from another representation: ask again with an overlap.
     case askWithOverlap
-    /// Compressed though that was not asked for: ask again with leave to, so that it comes decoded.
-    case askDecoded
     /// Of no use beside the response under way, which is waited for before it is asked again.
     case notBeside
     /// The server gives no ranges, or not what they are of: no seek, wait for the running response.
@@ -56,14 +52,15 @@ enum ResponseJudge {
         let wanted = question.isEpisode ? "audio" : "the file"
         return .fault(Fault(.doubtful, "\(head.host) sent \(intruder) instead of \(wanted)"))
       }
-      if isCompressed(head, firstBytes) && !question.decodes { return .askDecoded }
+      if isCompressed(head, firstBytes) {
+        return .fault(Fault(.lasting, "\(head.host) compresses the file though nobody asked for that"))
+      }
       return judgeWhole(question, head)
     case 206:
       if question.isEpisode, let intruder = ContentKind.intruder(head.mediaType, firstBytes) {
         return .fault(Fault(.doubtful, "\(head.host) sent \(intruder) instead of audio"))
       }
-      // A part of a coding is of no use beside decoded bytes, nor they beside it.
-      if question.decodes || isCompressed(head, nil) { return .noRanges }
+      if isCompressed(head, nil) { return .noRanges }
       return judgePart(question, head)
     case 416: return judgeUnsatisfiable(question, head)
     default:
@@ -72,11 +69,7 @@ enum ResponseJudge {
   }
 
   private static func judgeWhole(_ question: Question, _ head: ResponseHead) -> Verdict {
-    // The length and the validators of a coding are not those of what it decodes to.
-    let isDecoded = question.decodes && isCompressed(head, nil)
-    let told =
-      isDecoded
-      ? Representation(finalURL: head.url) : representation(of: head, total: head.length)
+    let told = representation(of: head, total: head.length)
     if told.total == 0 { return .fault(Fault(.doubtful, "\(head.host) sent an empty file")) }
     guard let known = question.known else { return .begin(told, at: 0) }
     // Who gave no length the first time gives none when a hole is to be filled.
@@ -160,7 +153,7 @@ enum ResponseJudge {
       finalURL: head.url)
   }
 
-  /// Whether the body has a coding that libcurl takes off. Some servers say so of bytes that have none.
+  /// Whether the body has a coding. Some servers say so of bytes that have none.
   /// - Parameter firstBytes: of the body as it came; nil where they are not at hand.
   private static func isCompressed(_ head: ResponseHead, _ firstBytes: [UInt8]?) -> Bool {
     switch head.encoding {

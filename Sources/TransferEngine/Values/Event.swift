@@ -3,7 +3,7 @@ package import TransferProtocol
 
 package enum Event: Sendable {
   /// A client has greeted; again where it can tell fresh addresses from now on.
-  case joined(ClientID, observes: Bool, answersAddresses: Bool)
+  case joined(ClientID, answersAddresses: Bool)
   case left(ClientID)
   case said(ClientID, ClientMessage)
 

@@ -8,8 +8,6 @@ package struct MediaRequest: Hashable, Sendable {
   /// If-Range (RFC 9110 §13.1.5).
   package var validator: String?
   package var userAgent: String?
-  /// Whether it may come compressed, to be decoded.
-  package var acceptsCompression = false
   package var allowsPrivateHosts = false
   /// Time limits, proxies and authorities.
   package var settings: TransferSettings

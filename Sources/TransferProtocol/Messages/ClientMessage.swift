@@ -3,7 +3,7 @@ package import PodcastModel
 /// What a mount or a command tells the daemon. Numbers are the client's own; a client whose daemon died says
 /// all that still holds again, so each of these may come twice.
 package enum ClientMessage: Hashable, Sendable {
-  case hello(version: UInt32, observes: Bool, answersAddresses: Bool)
+  case hello(version: UInt32, answersAddresses: Bool)
   /// The options of a mount; the latest one's hold.
   case settings(TransferSettings)
   /// An open; answered by `opened` or `openFailed`. `generation` is the one a handle already has (after the
@@ -27,7 +27,7 @@ extension ClientMessage: FramedMessage {
 
   package func encode(into bytes: inout [UInt8]) {
     switch self {
-    case .hello(let version, let observes, let answers): bytes.put(Kind.hello, version, observes, answers)
+    case .hello(let version, let answers): bytes.put(Kind.hello, version, answers)
     case .settings(let settings): bytes.put(Kind.settings, settings)
     case .open(let id, let request, let intent, let generation):
       bytes.put(Kind.open, id, request, intent, generation)

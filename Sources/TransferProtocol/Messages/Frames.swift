@@ -5,7 +5,7 @@ package protocol FramedMessage: BinaryValue {}
 
 package enum Frames {
   /// The version of the protocol, in `hello` and `welcome`, which stay as they are in all versions.
-  package static let version: UInt32 = 15
+  package static let version: UInt32 = 16
   /// Bytes of the longest frame; the sender sees to it.
   package static let longest = 1 << 20
 }

@@ -16,13 +16,10 @@ package final class ClientConnection {
   private let counts: () -> HTTPCounts
   private let ended: (ClientConnection) -> Void
   package private(set) var hasGreeted = false
-  package private(set) var observes = false
 
   /// Bytes of texts that are made ready at once, and then how many statuses or answers.
   private static let mostText = 64 << 10
   private static let mostAtOnce = 256
-  /// Answers that wait for a client. One that takes none of them is let go: it asks again.
-  private static let mostAnswers = 10_000
 
   package init(
     _ id: ClientID, _ socket: consuming FileDescriptor, loop: EventLoop,
@@ -47,20 +44,17 @@ package final class ClientConnection {
   package var ready: Int { socket.ready }
 
   /// - Returns: whether it was the first time.
-  package func greet(observes: Bool) -> Bool {
+  package func greet() -> Bool {
     defer { hasGreeted = true }
-    self.observes = observes
     return !hasGreeted
   }
 
   /// Sends `message`, behind what was to be told before; at the next `flush`.
   package func send(_ message: DaemonMessage) {
-    if isClosed { return }
-    answers.append(message)
-    if answers.count > Self.mostAnswers { close() }
+    if !isClosed { answers.append(message) }
   }
 
-  package func tell(_ keys: [MediaKey]) { if !isClosed { untold.formUnion(keys) } }
+  package func tell(_ keys: [MediaKey]) { if hasGreeted && !isClosed { untold.formUnion(keys) } }
 
   package func tellAll(_ keys: [MediaKey]) {
     untold.formUnion(keys)

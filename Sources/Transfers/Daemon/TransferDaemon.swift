@@ -1,4 +1,4 @@
-internal import Configuration
+package import Configuration
 internal import EpisodeCache
 internal import Glibc
 internal import HTTPKit
@@ -13,23 +13,11 @@ internal import TransferStore
 ///
 /// What changes is touched by the loop's thread only, from `run` on, and by who makes it before: that makes it Sendable.
 package final class TransferDaemon: @unchecked Sendable {
-  package struct Configuration: Sendable {
-    package var state: String
-    package var cache: String
-    package var runtime: String
-    /// Seconds without anything to do after which it ends.
-    package var idleTime = 300.0
-    /// A listening socket that it was started with (sd_listen_fds(3)).
-    package var inheritedSocket: Int32?
-
-    package init(state: String, cache: String, runtime: String) {
-      self.state = state
-      self.cache = cache
-      self.runtime = runtime
-    }
-  }
-
-  private let configuration: Configuration
+  private let places: Places
+  /// Seconds without anything to do after which it ends.
+  private let idleTime: Double
+  /// A listening socket that it was started with (sd_listen_fds(3)).
+  private let inheritedSocket: Int32?
   private let loop: EventLoop
   // The loop's own from `run` on.
   private var driver: EngineDriver?
@@ -43,8 +31,8 @@ package final class TransferDaemon: @unchecked Sendable {
   private var isIdle = false
   private var isEnding = false
 
-  package init(_ configuration: Configuration) throws(PosixError) {
-    self.configuration = configuration
+  package init(_ places: Places, idleTime: Double, inheritedSocket: Int32?) throws(PosixError) {
+    (self.places, self.idleTime, self.inheritedSocket) = (places, idleTime, inheritedSocket)
     loop = try EventLoop()
   }
 
@@ -52,47 +40,42 @@ package final class TransferDaemon: @unchecked Sendable {
   /// - Returns: false where another daemon serves this user already.
   /// - Throws: a `CustomStringConvertible` error where it can't begin.
   package func run() throws -> Bool {
-    let layout = CacheLayout(cache: configuration.cache, runtime: configuration.runtime)
-    try Directories.createPrivate(configuration.state)
-    try Directories.createPrivate(configuration.runtime)
-    guard let lock = try DaemonLock.take(in: configuration.state) else { return false }
+    let layout = CacheLayout(cache: places.cache, runtime: places.runtime)
+    try Directories.createPrivate(places.state)
+    try Directories.createPrivate(places.runtime)
+    guard let lock = try DaemonLock.take(in: places.state) else { return false }
     HTTPLibrary.loadBehind()
     try layout.create()
-    let path = DaemonPlace.socket(runtime: configuration.runtime)
+    let path = DaemonPlace.socket(runtime: places.runtime)
     let listener: FileDescriptor
-    if let inherited = configuration.inheritedSocket {
+    if let inherited = inheritedSocket {
       listener = FileDescriptor(owning: inherited)
     } else {
       listener = try UnixSocket.listen(at: path)
     }
-    writeNumber()
+    // For people: it serves without that where the folder has no room left.
+    let number = Array("\(getpid())\n".utf8)
+    try? Directories.replace(DaemonPlace.pidFile(runtime: places.runtime), with: number, outlivesPower: false)
     HTTPSession.blockBrokenPipeSignal()
-    let log = LogFile(Places.logFile(in: configuration.state))
+    let log = LogFile(places.logFile)
     self.log = log
     let loop = loop
-    let driver = try TransferStore.with(configuration.state, log) {
+    let driver = try TransferStore.with(places.state, log) {
       try EngineDriver(loop: loop, layout: layout, store: $0, log: log)
     }
     self.driver = driver
     driver.idlenessChanged = { [weak self] in self?.idlenessChanged($0) }
-    let number = listener.rawValue
-    self.listener = number
-    loop.watch(number, .readable) { [weak self] _ in self?.accept(on: number) }
+    let socket = listener.rawValue
+    self.listener = socket
+    loop.watch(socket, .readable) { [weak self] _ in self?.accept(on: socket) }
     watchNetwork(driver)
     watchSocket(path)
     driver.start()
     try lock.publish(socket: path)
-    unlink(DaemonPlace.failureFile(in: configuration.state))
+    unlink(DaemonPlace.failureFile(in: places.state))
     loop.run()
-    unlink(DaemonPlace.pidFile(runtime: configuration.runtime))
+    unlink(DaemonPlace.pidFile(runtime: places.runtime))
     return true
-  }
-
-  /// For people: it serves without that where the folder has no room left.
-  private func writeNumber() {
-    let file = DaemonPlace.pidFile(runtime: configuration.runtime)
-    if Directories.exists(file) && socketWatch != nil { return }
-    try? Directories.replace(file, with: Array("\(getpid())\n".utf8), outlivesPower: false)
   }
 
   /// Whether what `run` throws is that a disk is full.
@@ -109,19 +92,17 @@ package final class TransferDaemon: @unchecked Sendable {
     isEnding = true
     for descriptor in [listener, socketWatch?.descriptor].compactMap(\.self) { loop.unwatch(descriptor) }
     // Clients find nobody, and start the next daemon, which waits for the lock.
-    if configuration.inheritedSocket == nil { unlink(DaemonPlace.socket(runtime: configuration.runtime)) }
+    if inheritedSocket == nil { unlink(DaemonPlace.socket(runtime: places.runtime)) }
     driver?.stop { [loop] in loop.stop() }
   }
 
   /// Ends where its socket is deleted (the runtime directory goes when the user logs out): nobody could reach
-  /// it any more, and the next one would wait for its lock. Where only the file with its number goes (systemd-tmpfiles
-  /// cleans /tmp, but leaves sockets that are listened on) it is written again.
+  /// it any more, and the next one would wait for its lock.
   private func watchSocket(_ path: String) {
-    guard let watch = try? FileWatch(), watch.add(configuration.runtime, .vanishing) != nil else { return }
+    guard let watch = try? FileWatch(), watch.add(places.runtime, .vanishing) != nil else { return }
     socketWatch = watch
     loop.watch(watch.descriptor, .readable) { [weak self] _ in
-      guard let self, !watch.events().isEmpty else { return }
-      if Directories.exists(path) { writeNumber() } else { end() }
+      if !watch.events().isEmpty, !Directories.exists(path) { self?.end() }
     }
     // It may have gone before anybody watched.
     if access(path, F_OK) != 0 { end() }
@@ -160,13 +141,13 @@ package final class TransferDaemon: @unchecked Sendable {
 
   private func received(_ message: ClientMessage, from connection: ClientConnection) {
     guard let driver else { return }
-    if case .hello(let version, let observes, let answers) = message {
-      let isFirst = connection.greet(observes: observes)
-      driver.post(.joined(connection.id, observes: observes, answersAddresses: answers))
+    if case .hello(let version, let answers) = message {
+      let isFirst = connection.greet()
+      driver.post(.joined(connection.id, answersAddresses: answers))
       // A client says it again where it can tell fresh addresses from now on.
       guard isFirst else { return }
       connection.send(
-        .welcome(version: Frames.version, cache: configuration.cache, runtime: configuration.runtime))
+        .welcome(version: Frames.version, cache: places.cache, runtime: places.runtime))
       // Before what it is told of downloads.
       connection.flush()
       if version > Frames.version {
@@ -176,7 +157,7 @@ package final class TransferDaemon: @unchecked Sendable {
       }
       // A mount of an older podcastfs knows by the welcome that it is not served.
       if version < Frames.version { return connection.close() }
-      if observes { driver.tellAll(connection) }
+      driver.tellAll(connection)
     } else {
       driver.post(.said(connection.id, message))
     }
@@ -203,6 +184,24 @@ package final class TransferDaemon: @unchecked Sendable {
 
   private func startIdleTimer() {
     if let idleTimer { loop.cancel(idleTimer) }
-    idleTimer = loop.schedule(at: .after(configuration.idleTime)) { [weak self] in self?.end() }
+    idleTimer = loop.schedule(at: .after(idleTime)) { [weak self] in self?.end() }
+  }
+}
+
+extension TransferStore {
+  /// Gives `use` the store in `state`. Where that turns out to be damaged or of another version, sets it aside and gives
+  /// `use` an empty one.
+  /// - Throws: what `use` throws, and `DatabaseError`.
+  static func with<R>(
+    _ state: String, _ log: LogFile, _ use: (consuming sending TransferStore) throws -> R
+  ) throws -> R {
+    do {
+      return try use(try TransferStore(state: state))
+    } catch let error as DatabaseError where error.isDamaged || error.isOfOtherShape || error.isOfOtherVersion
+    {
+      let kept = setAside(in: state)
+      log.write("the database of downloads cannot be used (\(error.message)): set aside as \(kept)")
+      return try use(try TransferStore(state: state))
+    }
   }
 }

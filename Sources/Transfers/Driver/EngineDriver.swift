@@ -51,7 +51,7 @@ final class EngineDriver: @unchecked Sendable {
     background = BackgroundWatch(settings, loop: loop)
     try store.prune()
     engine = TransferCore(
-      records: try store.unfinished(), rows: rows, settings: settings, rest: background.rest,
+      records: try store.records(unfinished: true), rows: rows, settings: settings, rest: background.rest,
       seed: .random(in: 0 ... .max), now: .current)
     self.store = Monitor(store)
     background.restChanged = { [unowned self] in
@@ -193,7 +193,7 @@ final class EngineDriver: @unchecked Sendable {
       // Where that fails, the next mount says them again.
       run(.store) { store.withLock { store in try? store.save(settings) } }
     case .send(let client, let message): clients[client]?.send(message)
-    case .tell(let keys): for client in clients.values where client.observes { client.tell(keys) }
+    case .tell(let keys): for client in clients.values { client.tell(keys) }
     case .log(let line):
       let log = log
       run(.log) { log.write(line) }

@@ -133,15 +133,14 @@ extension Fault {
     let kind: Kind =
       switch error.code {
       case .nameNotResolved, .connectionRefused, .networkUnreachable, .timedOut, .stalled, .connectionLost,
-        .shortBody, .streamError, .protocolError, .cancelled, .proxy, .other:
+        .shortBody, .protocolError, .cancelled, .proxy, .other:
         .passing
       case .tls: .doubtful
       case .refusedAddress: error.isByLookup ? .doubtful : .lasting
-      case .tooManyRedirects, .unsupportedScheme, .malformedURL, .bodyTooLong, .writeRefused: .lasting
+      case .tooManyRedirects, .unsupportedScheme, .malformedURL, .bodyTooLong: .lasting
       }
     self.init(kind, error.message, host: error.silentHost)
     isShortBody = error.code == .shortBody
-    needsUser = error.code == .proxy
     let errnos: [Errno] = [.ECONNREFUSED, .EHOSTUNREACH, .ENETUNREACH]
     if errnos.contains(error.errno) { readerErrno = error.errno }
   }

@@ -13,7 +13,6 @@ extension HTTPRequest {
     userAgent = request.userAgent
     proxy = settings.proxy
     proxyVariables = settings.proxyVariables
-    acceptsCompression = request.acceptsCompression
     allowsPrivateHosts = request.allowsPrivateHosts
     connectTimeout = Double(settings.connectTimeout) / 1000
     stallTimeout = Double(settings.stallTimeout) / 1000

@@ -64,7 +64,7 @@ extension Simulation {
     lastConnection += 1
     let id = ClientID(lastConnection)
     clients[index].connection = id
-    tell(.joined(id, observes: true, answersAddresses: index == 0))
+    tell(.joined(id, answersAddresses: index == 0))
     if index == 0 { tell(.said(id, .settings(settings))) }
     let client = clients[index]
     let orders = client.orders.sorted { $0.key < $1.key }.map { ($0.key, $0.value.order) }

@@ -109,11 +109,9 @@ extension Simulation {
       }
     case .withoutValidators: head.entityTag = nil
     case .compresses:
-      if request.acceptsCompression {
-        whole(); head.encoding = "gzip"
-      } else {
-        whole(); head.encoding = "gzip"; firstBytes = [0x1f, 0x8b, 8]
-      }
+      whole()
+      head.encoding = "gzip"
+      firstBytes = [0x1f, 0x8b, 8]
     case .empty:
       whole()
       (head.length, end) = (0, 0)

@@ -9,8 +9,8 @@ extension Simulation {
     .honest, .slow, .dead, .stalls, .cuts, .busy, .gone, .forbidden, .login, .moves, .crawls,
   ]
 
-  /// Bytes that a kill may cost, of an episode.
-  static let lostByKill: Int64 = 4 << 20
+  /// Bytes that a power loss may cost, of an episode: what a flush brings to the disk, and as much that comes meanwhile.
+  static let lostByKill: Int64 = 8 << 20
   /// Bytes that a request may bring of what is here: an overlap, an island, what had been sent before it was ended.
   static let again: Int64 = 256 << 10
   /// Bytes that the background may write beyond `cache_size` before it ends: that is looked at with every 4 MiB of each.

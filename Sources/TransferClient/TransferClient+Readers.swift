@@ -3,7 +3,7 @@ internal import PodcastModel
 internal import PosixKit
 internal import TransferProtocol
 
-extension ClientSession {
+extension TransferClient {
   /// An episode that the daemon knows of.
   struct OpenEntry {
     /// Not kept alive by being open: closing it is its reader's.
@@ -101,7 +101,7 @@ extension ClientSession {
     opens[number]?.pending = nil
     if let timer = opens[number]?.deadline { loop.cancel(timer) }
     if case .failure(let failure) = result {
-      if let request = opens[number]?.request { tell(failure, "open", request) }
+      if let request = opens[number]?.request { note(failure, ofReading: request) }
       closeNow(number)
     }
     completion(result)
@@ -125,12 +125,11 @@ extension ClientSession {
     let number = nextNumber()
     let isTaken = loop.async {
       if self.isStopped { return completion(Self.stopped) }
-      self.tellDamage(of: episode)
       let open = episode.number
       if self.register(episode) { self.sayOpen(open) }
       if self.isInVain(episode, offset) {
         let failure = self.timeout(of: episode)
-        self.tell(failure, "read", episode.request)
+        self.note(failure, ofReading: episode.request)
         return completion(failure)
       }
       self.waits[number] = WaitEntry(
@@ -180,19 +179,6 @@ extension ClientSession {
     sayWait(number)
   }
 
-  /// Tells what a reader has found, where nobody waits for it.
-  func noteDamage(of episode: RemoteEpisode) {
-    guard episode.current?.isDamaged == true else { return }
-    loop.async { self.tellDamage(of: episode) }
-  }
-
-  /// Has the daemon download again what a reader has found to be damaged. Before it hears that anybody waits.
-  private func tellDamage(of episode: RemoteEpisode) {
-    guard let reader = episode.current, reader.takeDamage(), layout.hasData(reader.key, reader.generation)
-    else { return }
-    add(.replace(reader.key, generation: reader.generation), as: nextNumber()) { _ in }
-  }
-
   /// Ends a wait after `read_timeout` without a single new byte, a sixteenth of that later at the most.
   private func watch(_ number: UInt64) {
     guard let entry = waits[number] else { return }
@@ -205,8 +191,8 @@ extension ClientSession {
         self.waits[number]?.received = received
         self.waits[number]?.since = .now
       } else if entry.since.adding(patience) <= .now {
-        self.failures.vain = self.failures.vain.filter { $0.value.until > .now }
-        self.failures.vain[entry.episode.request.key] = (entry.offset, .after(Self.vainTime))
+        self.vain = self.vain.filter { $0.value.until > .now }
+        self.vain[entry.episode.request.key] = (entry.offset, .after(Self.vainTime))
         return self.finishWait(number, self.timeout(of: entry.episode), tells: true)
       }
       self.watch(number)
@@ -216,7 +202,7 @@ extension ClientSession {
   /// Whether a wait for about the same bytes ended a moment ago. Then these have been waited for already: the kernel
   /// reads once more what it could not read ahead, and then for each other reader of that page, one behind the other.
   private func isInVain(_ episode: RemoteEpisode, _ offset: Int64) -> Bool {
-    failures.vain[episode.request.key].map { $0.until > .now && abs(offset - $0.offset) < 1 << 20 } ?? false
+    self.vain[episode.request.key].map { $0.until > .now && abs(offset - $0.offset) < 1 << 20 } ?? false
   }
 
   private static let vainTime = 0.25
@@ -249,19 +235,19 @@ extension ClientSession {
     guard let entry = waits.removeValue(forKey: number) else { return }
     if let timer = entry.deadline { loop.cancel(timer) }
     if tells { connection?.send(ClientMessage.endWait(id: number)) }
-    if let failure { tell(failure, "read", entry.episode.request) }
+    if let failure { note(failure, ofReading: entry.episode.request) }
     entry.completion(failure)
   }
 }
 
-/// Gives up an open, a wait or an order. The session's thread has begun it by then: it does everything in order.
+/// Gives up an open, a wait or an order. The client's thread has begun it by then: it does everything in order.
 final class Cancellation: Cancellable {
-  private let session: ClientSession
-  private let body: @Sendable (ClientSession) -> Void
+  private let client: TransferClient
+  private let body: @Sendable (TransferClient) -> Void
 
-  init(_ session: ClientSession, _ body: @escaping @Sendable (ClientSession) -> Void) {
-    (self.session, self.body) = (session, body)
+  init(_ client: TransferClient, _ body: @escaping @Sendable (TransferClient) -> Void) {
+    (self.client, self.body) = (client, body)
   }
 
-  func cancel() { session.loop.async { [session, body] in body(session) } }
+  func cancel() { client.loop.async { [client, body] in body(client) } }
 }

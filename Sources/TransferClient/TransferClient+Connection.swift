@@ -3,7 +3,7 @@ internal import EpisodeCache
 internal import PosixKit
 internal import TransferProtocol
 
-extension ClientSession {
+extension TransferClient {
   /// Joins a daemon that runs already; starts none.
   func connectIfRunning() {
     guard connection == nil, !isStopped, !tries.isResting, let socket = launcher.connect() else { return }
@@ -15,7 +15,7 @@ extension ClientSession {
     guard connection == nil, !isStopped, !tries.isResting else { return }
     if let socket = launcher.connect() { return use(socket) }
     if let socket = launcher.activate() { return use(socket) }
-    launcher.launch(again: tries.count > 0 && tries.count % 8 == 0)
+    launcher.launch()
     restAfterTry()
   }
 
@@ -24,12 +24,13 @@ extension ClientSession {
   private func restAfterTry() {
     tries.count += 1
     tries.isResting = true
-    loop.schedule(at: .after(min(0.005 * Double(1 << min(tries.count, 11)), 10))) {
-      self.tries.isResting = false
-      if self.isNeeded { return self.connect() }
+    loop.schedule(at: .after(min(0.005 * Double(1 << min(tries.count, 11)), 10))) { [weak self] in
+      guard let self else { return }
+      tries.isResting = false
+      if isNeeded { return connect() }
       // A command that only asks for the state hears whether a daemon answers.
-      if !self.snapshot.waiters.isEmpty { self.connectIfRunning() }
-      if self.connection == nil { self.becameCurrent() }
+      if !snapshot.waiters.isEmpty { connectIfRunning() }
+      if connection == nil { becameCurrent() }
     }
   }
 
@@ -42,17 +43,11 @@ extension ClientSession {
 
   func sayEverything() {
     sendSettings()
-    // The daemon is to know what is open when it hears what to drop at the last close.
-    for number in orders.keys.sorted() where orders[number]?.order.verb != .dropAtClose { sayOrder(number) }
-    for number in opens.keys.sorted() { sayOpen(number) }
-    // The daemon knows by now what is open.
-    for number in orders.keys.sorted() where orders[number]?.order.verb == .dropAtClose { sayOrder(number) }
+    // In the order in which all was said first: what is dropped at its last close was opened before.
+    for number in (Array(opens.keys) + orders.keys).sorted() {
+      if let order = orders[number]?.order { say(.order(id: number, order)) } else { sayOpen(number) }
+    }
     for number in waits.keys.sorted() { sayWait(number) }
-  }
-
-  private func sayOrder(_ number: UInt64) {
-    guard let order = orders[number]?.order else { return }
-    connection?.send(ClientMessage.order(id: number, order))
   }
 
   /// The options of the mount, with what the user has said since.
@@ -61,8 +56,6 @@ extension ClientSession {
     let steering = Steering(runtime: places.runtime)
     connection?.send(ClientMessage.settings(steering.applied(to: settings)))
   }
-
-  func saySettings() { loop.async { self.sendSettings() } }
 
   /// The daemon has gone: killed, or idle for long; or it is of another version.
   private func lost() {
@@ -87,8 +80,8 @@ extension ClientSession {
 
   /// A daemon can't begin, or does not serve: who waits hears why at once.
   func failAll(_ why: String, _ errno: Errno = .EIO) {
-    if why != failure.withLock({ $0 }) {
-      failure.withLock { $0 = why }
+    if why != failureText.withLock({ $0 }) {
+      failureText.withLock { $0 = why }
       LogFile(places.logFile).write(why)
     }
     mirror.nothingComes()
