@@ -36,6 +36,7 @@ package final class PodcastTree: Sendable {
   let details = EpisodeDetails()
   let sweeps = Sweeps()
   let givenNames = Monitor(GivenNames())
+  let listReaders = RecentPrograms()
   let events = EventLog()
   let lastCommit = Monitor<Int64?>(nil)
   private let observer = Monitor(Observer())

@@ -109,3 +109,19 @@ final class Sweeps: Sendable {
 
   func hasLeft(_ episode: Int64) { state.withLock { $0.askers[episode]?.isLeaving = false } }
 }
+
+/// The programs that last did something; a few of them.
+final class RecentPrograms: Sendable {
+  private let programs = Monitor<[Program]>([])
+  private static let limit = 16
+
+  func note(_ program: Program) {
+    programs.withLock { programs in
+      programs.removeAll { $0 == program }
+      programs.append(program)
+      if programs.count > Self.limit { programs.removeFirst() }
+    }
+  }
+
+  func contains(_ program: Program) -> Bool { programs.withLock { $0.contains(program) } }
+}

@@ -53,10 +53,13 @@ struct SubscriptionListFile: TreeNode {
 
   func open(writes: Bool, for caller: Caller) -> Answer<any OpenFile> {
     guard tree.owner.admits(caller) else { return .failure(.EACCES) }
-    if writes { return .value(tree.writtenList()) }
+    let program = tree.programs.program(ofThread: caller.thread)
+    if writes { return .value(tree.writtenList(by: program)) }
     if caller.comesAgain { return .failure(.ESTALE) }
     return .on(tree.loader) {
-      TextFile(try tree.catalog.exportOPML())
+      let file = TextFile(try tree.catalog.exportOPML())
+      if let program { tree.listReaders.note(program) }
+      return file
     }
   }
 

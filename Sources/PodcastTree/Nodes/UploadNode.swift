@@ -31,7 +31,7 @@ extension PodcastTree {
         let id = NodeID(.upload, state.nextUpload)
         state.nextUpload += 1
         let upload = Upload(node: id, name: name) { [weak self] bytes in
-          self?.importFile(bytes, name) ?? .failure(.EIO)
+          self?.importFile(bytes, name, isEdited: false) ?? .failure(.EIO)
         } onIdle: { [weak self] upload in
           self?.expire(upload)
         }
@@ -43,21 +43,24 @@ extension PodcastTree {
     }
   }
 
-  /// A write to `subscriptions.opml` itself: its feeds are added, and none is removed.
-  func writtenList() -> any OpenFile {
-    Upload(node: .subscriptionList, name: nil) { [weak self] bytes in
-      self?.importFile(bytes, SubscriptionsFolder.listName) ?? .failure(.EIO)
+  /// A write to `subscriptions.opml` itself. A program that has read the list before is an editor: it expects a line that
+  /// it leaves out to go. Only `rmdir` unfollows, so that its close fails.
+  func writtenList(by program: Program?) -> any OpenFile {
+    let isEditor = program.map { listReaders.contains($0) } ?? false
+    return Upload(node: .subscriptionList, name: nil) { [weak self] bytes in
+      self?.importFile(bytes, SubscriptionsFolder.listName, isEdited: isEditor) ?? .failure(.EIO)
     } onIdle: { _ in
     }.open()
   }
 
   /// Subscribes to the feeds of a list, or to the feed or page that a link file names. What cannot be used is written to
   /// the log.
-  private func importFile(_ bytes: [UInt8], _ name: String) -> Answer<Void> {
+  private func importFile(_ bytes: [UInt8], _ name: String, isEdited: Bool) -> Answer<Void> {
     let log: @Sendable (String) -> Void = { [path = places.logFile] problem in
       LogFile(path).write("\(name), copied to Subscriptions: \(problem)")
     }
     return commit { () -> String? in
+      if isEdited { try self.refuseRemovals(bytes) }
       let outcome: OPMLImport
       do { outcome = try self.catalog.importOPML(bytes) } catch {
         log("\(error)")
@@ -99,6 +102,13 @@ extension PodcastTree {
         self.events.record(imported: OPMLImport(added: isNew ? 1 : 0, known: isNew ? 0 : 1, problems: []))
       }
     }
+  }
+
+  /// - Throws: EPERM where feeds are missing that are followed.
+  private func refuseRemovals(_ bytes: [UInt8]) throws {
+    let kept = Set(try catalog.feeds(inOPML: bytes).map { FeedKey.text($0) })
+    let missing = try catalog.subscriptions().filter { !kept.contains(FeedKey.text($0.podcast.feedURL)) }
+    if !missing.isEmpty { throw Errno.EPERM }
   }
 
   private func expire(_ upload: Upload) {
