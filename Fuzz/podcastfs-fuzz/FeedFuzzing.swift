@@ -42,15 +42,7 @@ enum FeedFuzzing {
   }
 
   private static func parse(_ bytes: UnsafeRawBufferPointer, pieceSize: Int) -> ParsedFeed? {
-    guard let body = try? FeedBody(limit: 1 << 20) else { return nil }
-    var start = 0
-    while start < bytes.count {
-      let end = min(start + pieceSize, bytes.count)
-      guard (try? body.append(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))) != nil else {
-        return nil
-      }
-      start = end
-    }
+    guard let body = try? FeedBody(Array(bytes), limit: 1 << 20) else { return nil }
     return try? FeedParser.parse(bytes: body.bytes(), baseURL: "https://h/f")
   }
 }

@@ -131,7 +131,9 @@ extension Catalog {
   /// What of a podcast's feed or archive (RFC 5005) is still missing, in words for a person; nil where it is whole.
   package func missingPages(ofPodcast id: Int64) throws(CatalogError) -> String? {
     try store.read { database in
-      try FeedRecord.load(id, in: database)?.missing(try ArchiveRecord.load(id, in: database))
+      let archive = try ArchiveRecord.load(id, in: database)
+      if archive.nextPage != nil { return archive.error ?? "older episodes are still to come" }
+      return try FeedRecord.load(id, in: database)?.notice
     }
   }
 

@@ -30,7 +30,7 @@ extension DemoPodcast {
       <item>
       <title>\(episode.title.inXML)</title>
       <guid isPermaLink="false">podcastfs-demo-\(key)-\(number)</guid>
-      <pubDate>\(HTTPDate.text(episode.published))</pubDate>
+      <pubDate>\(CivilTime.http(episode.published))</pubDate>
       <description>\(episode.notes.inXML)</description>
       <itunes:duration>\(episode.duration)</itunes:duration>
       <itunes:episode>\(number)</itunes:episode>

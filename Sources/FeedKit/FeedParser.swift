@@ -6,7 +6,7 @@ package import PodcastModel
 package enum FeedParser {
   /// Raise it by one wherever the parser makes something else of a document: feeds whose bytes are the same as before
   /// are then read anew.
-  static let version: UInt32 = 7
+  static let version: UInt32 = 8
 
   /// Parses a feed in this process.
   /// - Parameters:
@@ -24,17 +24,17 @@ package enum FeedParser {
     _ document: XMLDocument, baseURL: WebAddress?, limits: FeedLimits
   ) throws(FeedError) -> ParsedFeed {
     let builder = FeedBuilder(documentURL: baseURL, limits: limits)
-    let repairs = try document.read(by: builder, byteLimit: limits.document)
+    let reading = try document.read(by: builder, byteLimit: limits.document)
     guard builder.state.isFeed else {
-      var found = ForeignDocument(head: document.bytes.prefix(1024), root: builder.state.rootName)
+      var found = ForeignDocument(head: document.bytes, root: builder.state.rootName)
       if found.kind == .webPage, let baseURL {
         found.feeds = FeedLinks.find(document.bytes, baseURL: baseURL)
       }
       throw .notAFeed(found)
     }
-    var feed = builder.finish(isWithinItem: repairs?.isWithinItem == true)
-    feed.ending = repairs?.ending ?? .whole
-    feed.warnings = (repairs?.warnings ?? []) + builder.state.warnings.lines
+    var feed = builder.finish()
+    feed.isWhole = reading.isWhole
+    feed.warnings = reading.warnings + builder.state.warnings.lines
     return feed
   }
 }

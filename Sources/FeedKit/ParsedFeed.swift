@@ -34,23 +34,10 @@ package struct ParsedFeed: Hashable, Sendable {
   package var episodes: [ParsedEpisode] = []
   /// What was repaired or left out, one line each, for `podcastfs feed`.
   package var warnings: [String] = []
-  package var ending = Ending.whole
+  /// The document has come to its end.
+  package var isWhole = true
 
   package init() {}
-
-  /// - Throws: `FeedError.incomplete` for a feed that ends before its first episode.
-  package func checkCompleteness() throws(FeedError) {
-    if ending != .whole, episodes.isEmpty { throw .incomplete }
-  }
-
-  /// Whether the document has come whole. Of one that broke off, what stands behind is missing, and says nothing.
-  package enum Ending: UInt8, BinaryValue {
-    case whole
-    /// Its first elements are not closed, as some write it always.
-    case betweenItems
-    /// Amid an item, which is left out, or another element of the channel.
-    case withinElement
-  }
 }
 
 /// An item of a feed that has an enclosure.
@@ -64,7 +51,7 @@ package struct ParsedEpisode: Hashable, Sendable {
   /// In seconds.
   package var duration: Int?
   /// In document order; see `enclosure` for the one to play. Where an item has no `enclosure` elements,
-  /// those of Atom links, else of `media:content`, else of `podcast:alternateEnclosure`. Where none of these is audio
+  /// those of Atom links, else of `media:content`. Where none of these is audio
   /// or video, the next kind that has some follows.
   package var enclosures: [Enclosure] = []
   package var link: WebAddress?
@@ -121,7 +108,7 @@ extension ParsedFeed: FieldCoded {
     try fields.code(&isComplete, &timeToLive, &nextPageURL)
     try fields.code(&selfURL, &emptiness, &episodes)
     try fields.code(&warnings)
-    try fields.code(&ending)
+    try fields.code(&isWhole)
   }
 }
 

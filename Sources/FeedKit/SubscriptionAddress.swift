@@ -74,7 +74,7 @@ package enum SubscriptionAddress {
 
   private static func host(_ text: Substring) -> Substring { text.prefix { $0 != "/" && $0 != "?" } }
 
-  /// Without what people and programs put around an address ("<URL:…>", RFC 3986 Appendix C), and with ASCII's colons,
+  /// Without what people and programs put around an address, and with ASCII's colons,
   /// dots and slashes for their look-alikes, where it has no "://".
   private static func bare(_ text: String) -> String {
     var rest = Substring(FeedText.oneLine(text))
@@ -84,7 +84,7 @@ package enum SubscriptionAddress {
     while let first = rest.first, let last = rest.last, rest.count > 1, pairs.contains("\(first)\(last)") {
       rest = Substring(FeedText.oneLine(String(rest.dropFirst().dropLast())))
     }
-    return String(rest.lowercased().hasPrefix("url:") ? rest.dropFirst(4) : rest)
+    return String(rest)
   }
 
   private static let lookAlikes: [Character: Character] = [

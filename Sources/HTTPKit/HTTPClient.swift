@@ -89,7 +89,10 @@ private final class BodyCollector: HTTPResponseReceiver, @unchecked Sendable {
   }
 
   func finished(_ error: HTTPError?) {
-    if let response, error == nil { return completion(.success(response)) }
+    // A status of failure is the answer, however its page ends.
+    if let response, error == nil || response.head.status >= 400 && error?.code != .cancelled {
+      return completion(.success(response))
+    }
     completion(.failure(error ?? HTTPError(.protocolError, "the server gave no answer", .EIO)))
   }
 }

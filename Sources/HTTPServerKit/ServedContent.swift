@@ -44,7 +44,7 @@ package struct ServedContent: Sendable {
   package func answer(to request: ServerRequest) -> Answer {
     var headers = [(name: "Accept-Ranges", value: "bytes")]
     if let etag { headers.append(("ETag", etag)) }
-    if let lastModified { headers.append(("Last-Modified", HTTPDate.text(lastModified))) }
+    if let lastModified { headers.append(("Last-Modified", CivilTime.http(lastModified))) }
     if isUnchanged(for: request) { return Answer(status: 304, headers: headers) }
     let typed = headers + [("Content-Type", mediaType)]
     switch RangeRequest(honouredRange(of: request), size: size) {
@@ -83,7 +83,7 @@ package struct ServedContent: Sendable {
     guard let range = request.header("range") else { return nil }
     guard let condition = request.header("if-range") else { return range }
     if condition.hasPrefix("\"") { return condition == etag ? range : nil }
-    return lastModified != nil && HTTPDate.seconds(condition) == lastModified ? range : nil
+    return lastModified != nil && DateText.seconds(condition) == lastModified ? range : nil
   }
 
   /// Whether the client's copy is the same (RFC 9110 §13.1.2, §13.1.3).
@@ -93,7 +93,7 @@ package struct ServedContent: Sendable {
       guard let etag else { return false }
       return tags.split(separator: ",").contains { Self.opaque($0) == Self.opaque(Substring(etag)) }
     }
-    guard let since = request.header("if-modified-since").flatMap(HTTPDate.seconds), let lastModified else {
+    guard let since = request.header("if-modified-since").flatMap(DateText.seconds), let lastModified else {
       return false
     }
     return lastModified <= since

@@ -26,9 +26,8 @@ package struct ChapterList: Hashable, Sendable {
   /// The document that `init(parsing:)` reads.
   package var text: String {
     let list = chapters.map { chapter in
-      JSONValue.object([
-        ("startTime", .number(Double(chapter.start) / 1000)), ("title", .optional(chapter.title)),
-        ("url", .optional(chapter.link?.forRequest)),
+      JSONValue.members([
+        "startTime": Double(chapter.start) / 1000, "title": chapter.title, "url": chapter.link?.forRequest,
       ])
     }
     return JSONValue.object([("chapters", .array(list))]).compactText

@@ -9,15 +9,6 @@ package enum JSONValue: Sendable {
   case array([JSONValue])
   case object([(String, JSONValue)])
 
-  package static func optional(_ text: String?) -> JSONValue { text.map(JSONValue.string) ?? .null }
-
-  /// A whole number, or null for nil.
-  package static func optional(_ number: (some FixedWidthInteger & SignedInteger)?) -> JSONValue {
-    number.map { .integer(Int64($0)) } ?? .null
-  }
-
-  package static func optional(_ flag: Bool?) -> JSONValue { flag.map(JSONValue.bool) ?? .null }
-
   package static func strings(_ texts: [String]) -> JSONValue { .array(texts.map(JSONValue.string)) }
 }
 

@@ -123,32 +123,18 @@ private struct PlainTextWriter {
 
   private mutating func breakLines(_ count: Int) { lineBreaks = max(lineBreaks, count) }
 
-  /// Shows where a link leads, unless its text says so.
+  /// Shows where a link leads, unless its text is the address.
   private mutating func endLink() {
     guard let link else { return }
     self.link = nil
-    if isSaid(link.address, by: output[min(link.start, output.count)...]) { return }
-    let (breaks, _) = (lineBreaks, hasBlank)
+    if output[min(link.start, output.count)...].elementsEqual(link.address) { return }
+    let breaks = lineBreaks
     (lineBreaks, hasBlank) = (0, true)
     write("<".utf8)
     write(link.address)
     write(">".utf8)
     lineBreaks = breaks
   }
-
-  /// Whether a link's text holds its address, or the end of it. A long text is not searched.
-  private func isSaid(_ address: [UInt8], by text: ArraySlice<UInt8>) -> Bool {
-    guard text.count <= Self.longestSaying else { return false }
-    let words = text.filter { $0 > 0x20 }
-    if !words.isEmpty, words.count <= address.count, address.suffix(words.count).elementsEqual(words) {
-      return true
-    }
-    guard address.count <= text.count else { return false }
-    return (text.startIndex...text.endIndex - address.count).contains { text[$0...].starts(with: address) }
-  }
-
-  /// In bytes.
-  private static let longestSaying = 512
 
   private static let paragraphs: Set<String> = [
     "p", "ul", "ol", "dl", "table", "blockquote", "pre", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "section",

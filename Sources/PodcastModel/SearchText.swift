@@ -55,11 +55,9 @@ package enum SearchText {
     }
   }
 
-  /// A query for one of each list of words; short ones may be the beginning of a word.
-  package static func episodeQuery(_ words: [[String]]) -> String {
-    words.map { forms in
-      "(\(forms.map { $0.count <= indexedBeginnings ? "\"\($0)\" *" : "\"\($0)\"" }.joined(separator: " OR ")))"
-    }.joined(separator: " AND ")
+  /// A query for one of some words; short ones may be the beginning of a word.
+  package static func episodeQuery(_ forms: [String]) -> String {
+    "(\(forms.map { $0.count <= indexedBeginnings ? "\"\($0)\" *" : "\"\($0)\"" }.joined(separator: " OR ")))"
   }
 
   private static func separated(_ text: String) -> String {

@@ -96,7 +96,7 @@ package final class SyncRequests: Sendable {
     switch result {
     case .success(let response):
       let now = clockNow()
-      let servers = response.head.value("date").flatMap(HTTPDate.seconds) ?? now
+      let servers = response.head.value("date").flatMap(DateText.seconds) ?? now
       last.withLock { $0 = (SyncClock(ours: now, servers: servers), response.head.isFromPrivateHost) }
       return response
     case .failure(let error) where error.code == .tooManyRedirects:

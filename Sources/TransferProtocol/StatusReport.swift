@@ -44,20 +44,20 @@ package enum StatusReport {
 
   /// One transfer; what is not known is null.
   package static func json(_ status: TransferStatus) -> JSONValue {
-    .object([
-      ("key", .string(status.key.text)),
-      ("state", .string(status.state.name)),
-      ("title", .string(status.title)),
-      ("show", .string(status.show)),
-      ("name", .string(status.fileName)),
-      ("url", .string(WebAddress(status.url).shown)),
-      ("progress", .optional(status.progressText)),
-      ("bytes_received", .integer(status.received)),
-      ("bytes_total", .optional(status.total)),
-      ("rate", .optional(status.state == .downloading ? status.rate : nil)),
-      ("eta", .optional(status.state == .downloading ? status.eta : nil)),
-      ("error", .optional(status.error)),
-      ("keep", .bool(status.isKept)),
+    .members([
+      "key": status.key.text,
+      "state": status.state.name,
+      "title": status.title,
+      "show": status.show,
+      "name": status.fileName,
+      "url": WebAddress(status.url).shown,
+      "progress": status.progressText,
+      "bytes_received": status.received,
+      "bytes_total": status.total,
+      "rate": status.state == .downloading ? status.rate : nil,
+      "eta": status.state == .downloading ? status.eta : nil,
+      "error": status.error,
+      "keep": status.isKept,
     ])
   }
 }

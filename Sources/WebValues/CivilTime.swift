@@ -34,6 +34,9 @@ package enum CivilTime {
       "\(weekday), \(padded(date.day, 2)) \(month) \(padded(max(date.year, 0), 4)) \(clock(second)) \(zone)"
   }
 
+  /// "Sun, 06 Nov 1994 08:49:37 GMT", as header fields have dates (RFC 9110 §5.6.7).
+  package static func http(_ secondsSinceEpoch: Int64) -> String { rfc822(secondsSinceEpoch, zone: "GMT") }
+
   private static func clock(_ second: Int) -> String {
     padded(second / 3600, 2) + ":" + padded(second / 60 % 60, 2) + ":" + padded(second % 60, 2)
   }

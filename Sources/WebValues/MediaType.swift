@@ -90,12 +90,6 @@ package enum MediaType {
     pathEnding(of: url).flatMap { types[$0] }.map(isPlayable) ?? false
   }
 
-  /// Whether an enclosure is surely something else: a picture, a page, a torrent, a book.
-  package static func isOther(type: String?, url: WebAddress) -> Bool {
-    !isAudioOrVideo(type: type, url: url)
-      && types[String(fileExtension(type: type, url: url).dropFirst())].map(isPlayable) == false
-  }
-
   private static func isPlayable(_ type: String) -> Bool {
     type.hasPrefix("audio/") || type.hasPrefix("video/")
   }

@@ -23,7 +23,6 @@ import Testing
     ("<a.example:8080/f?x=1>", ["https://a.example:8080/f?x=1", "http://a.example:8080/f?x=1"]),
     ("http:a.example/f", ["http://a.example/f"]), ("https:a.example:8000/f", ["https://a.example:8000/f"]),
     ("//a.example/f", ["https://a.example/f", "http://a.example/f"]),
-    ("<URL:http://a.example/f>", ["http://a.example/f"]),
     ("[::1]:8000/f", ["https://[::1]:8000/f", "http://[::1]:8000/f"]),
     ("https://a.example/f https://b.example/f", []),
     ("https：//a.example/f", ["https://a.example/f"]),

@@ -118,3 +118,12 @@ extension FeedReader {
   /// The parser's process as it ships.
   static var shipped: FeedReader { .program(Products.path("podcastfs")) }
 }
+
+extension Catalog {
+  /// The titles of the podcasts with episodes that have these words.
+  func titles(ofEpisodesWith words: String) throws -> [String] {
+    guard let query = try EpisodeQuery(parsing: "episode: \(words)") else { return [] }
+    let podcasts = Set(try episodes(selectedBy: query, limit: 10_000).map(\.podcastID))
+    return try self.podcasts(Array(podcasts)).map(\.title).sorted()
+  }
+}

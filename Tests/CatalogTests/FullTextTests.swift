@@ -6,10 +6,10 @@ import SQLiteKit
 import TestSupport
 import Testing
 
-/// `source:local`: what is in the index is what is in the tables.
+/// What is in the full-text index is what is in the tables.
 @Suite struct FullTextTests {
   private func found(_ catalog: Catalog, _ words: String) throws -> [String] {
-    try wait { catalog.find("\(words) source:local", completion: $0) }.podcasts.map(\.title)
+    try catalog.titles(ofEpisodesWith: words)
   }
 
   @Test func whatIsMuchIsIndexedBehindAndFoundAllTheSame() throws {
@@ -148,20 +148,6 @@ import Testing
     try world.refresh(try world.podcast())
     #expect(try eventually { try found(world.catalog, words) == ["Harbour Lights"] })
     #expect(try found(world.catalog, words + "x").isEmpty)
-  }
-
-  @Test func `Of two podcasts the one with more episodes that match comes first`() throws {
-    let world = try CatalogWorld()
-    for (path, title, count) in [("/a", "A", 1), ("/b", "B", 30), ("/c", "C", 3)] {
-      let items = (0..<40).map { TestFeed.Item("\($0 < count ? "Foghorn" : "Ship") \($0)", guid: "\($0)") }
-      world.web.set(path, TestFeed(title: title, items: items).page)
-      try world.refresh(try world.podcast(path, title: title))
-    }
-    #expect(try eventually { try found(world.catalog, "foghorn").count == 3 })
-    for words in ["foghorn", "foghorn limit:2", "foghorn limit:1", "fogho", "fog"] {
-      let limit = words.hasSuffix("2") ? 2 : words.hasSuffix("1") ? 1 : 3
-      #expect(try found(world.catalog, words) == Array(["B", "C", "A"].prefix(limit)), "\(words)")
-    }
   }
 
   /// A text leaves the index only as it was put in. A file whose texts were made by other rules has to be set aside.

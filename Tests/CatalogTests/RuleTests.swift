@@ -344,7 +344,7 @@ private struct History {
         var item = TestFeed.Item(
           fields[3], guid: fields[1].isEmpty ? nil : fields[1],
           url: fields[2].replacing("&", with: "&amp;"),
-          date: Int64(fields[4]).map { HTTPDate.text($0) })
+          date: Int64(fields[4]).map { CivilTime.http($0) })
         item.title = item.title.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
         items.append(item)
       } else if fields[0] == "s", let time = Int64(fields[1]) {

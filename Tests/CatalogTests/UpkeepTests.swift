@@ -42,7 +42,7 @@ import Testing
     #expect(try rows(world, "notes") == 30)
     #expect(try rows(world, "pragma_freelist_count WHERE freelist_count > 20") == 0, "room was given back")
     #expect(
-      try wait { catalog.find("foghorn source:local", completion: $0) }.podcasts.map(\.title) == ["Podcast b"]
+      try catalog.titles(ofEpisodesWith: "foghorn") == ["Podcast b"]
     )
     let error = #expect(throws: CatalogError.self) { try catalog.forget(podcast: first.podcast.id) }
     #expect(error?.errno == .ENOENT)
@@ -135,7 +135,7 @@ import Testing
       try world.refresh(podcast)
       #expect(
         try eventually {
-          try wait { world.catalog.find("\(word) source:local", completion: $0) }.podcasts.count == 1
+          try world.catalog.titles(ofEpisodesWith: word).count == 1
         })
     }
     let path = "\(world.home.places.data)/catalog.sqlite"
@@ -145,7 +145,7 @@ import Testing
     }
     let podcast = try #require(try world.catalog.podcast(feedURL: "\(world.web.address)/a"))
     _ = try world.catalog.forget(podcast: podcast.id)
-    #expect(try wait { world.catalog.find("lighthouse source:local", completion: $0) }.podcasts.count == 1)
+    #expect(try world.catalog.titles(ofEpisodesWith: "lighthouse").count == 1)
     // Words that follow each other in the index share their beginnings.
     #expect(try !holds("zxquarry"))
     #expect(try holds("ghthouse"))
@@ -166,7 +166,7 @@ import Testing
     fill(world, "/a")
     let podcast = try world.catalog.subscribe(feedURL: "\(world.web.address)/a").podcast.id
     try world.refresh(podcast)
-    let found = { try wait { world.catalog.find("foghorn source:local", completion: $0) }.podcasts.count }
+    let found = { try world.catalog.titles(ofEpisodesWith: "foghorn").count }
     #expect(try eventually { try found() == 1 })
     let key = try #require(try world.catalog.episodes(ofPodcast: podcast).first).mediaKey
     // As a process leaves it that is killed amid it.
@@ -192,7 +192,7 @@ import Testing
       """
       UPDATE podcast SET next_episode = -9223372036854775808, revision = 9223372036854775807;
       UPDATE feed SET next_refresh = -9223372036854775808, failures = 9223372036854775807;
-      INSERT OR REPLACE INTO archive SELECT id, 'x', -1, 7, 9223372036854775807, NULL, 5, -9223372036854775808 FROM podcast
+      INSERT OR REPLACE INTO archive SELECT id, 'x', -1, 7, 9223372036854775807, NULL, -9223372036854775808 FROM podcast
       """)
     #expect(try world.catalog.episodes(ofPodcast: podcast).count == 3)
     #expect(try world.catalog.listedEpisodes(ofPodcast: podcast) { $0.mediaKey }.count == 3)

@@ -115,15 +115,16 @@ import Testing
   }
 
   @Test func `A long section without an end takes linear time`() throws {
-    let text = "<rss><channel><title>T</title><x><![CDATA[" + String(repeating: "a]", count: 400_000)
+    let start = "<rss><channel><title>T</title>\(item("in"))"
+    let text = start + "<x><![CDATA[" + String(repeating: "a]", count: 400_000)
     #expect(try parse(Array(text.utf8)).title == "T")
-    let ampersands = "<rss><channel><title>T</title><x>" + String(repeating: "&", count: 100_000)
+    let ampersands = start + "<x>" + String(repeating: "&", count: 100_000)
     #expect(try parse(Array(ampersands.utf8)).title == "T")
-    let tags = "<rss><channel><title>T</title>" + String(repeating: "<a ", count: 100_000)
+    let tags = start + String(repeating: "<a ", count: 100_000)
     #expect(try parse(Array(tags.utf8)).title == "T")
-    let odd = "<rss><channel><title>T</title>" + String(repeating: "<a b=\"c\"d=\"", count: 300_000)
+    let odd = start + String(repeating: "<a b=\"c\"d=\"", count: 300_000)
     #expect(try parse(Array(odd.utf8)).title == "T")
-    let quotes = "<rss><channel><title>T</title>" + String(repeating: "<a b='", count: 100_000)
+    let quotes = start + String(repeating: "<a b='", count: 100_000)
     #expect(try parse(Array(quotes.utf8)).title == "T")
   }
 }

@@ -88,25 +88,6 @@ import Testing
     #expect(throws: FeedError.self) { try FeedBody(file: Fixtures.root + "no such file") }
   }
 
-  @Test func `A compressed feed that is cut before its first episode is an error`() throws {
-    let items = (0..<50).map { "<item><title>\($0)</title><enclosure url=\"https://h/\($0).mp3\"/></item>" }
-    let gzip = try Compression.gzip(
-      Array("<rss><channel><title>T</title>\(items.joined())</channel></rss>".utf8))
-    var incomplete = 0
-    for count in stride(from: gzip.count / 10, to: gzip.count * 3 / 4, by: 5) {
-      do {
-        let body = try FeedBody()
-        try gzip.prefix(count).withUnsafeBytes { try body.append($0) }
-        let feed = try FeedParser.parse(bytes: body.bytes())
-        try feed.checkCompleteness()
-        #expect(!feed.episodes.isEmpty)
-      } catch let error as FeedError {
-        if error == .incomplete { incomplete += 1 }
-      }
-    }
-    #expect(incomplete > 0)
-  }
-
   @Test func `The text of a feed shows its episodes as they will be named`() throws {
     let feed = try FeedParser.parse(bytes: Array(text.utf8))
     let report = FeedReport(feed: feed, feedURL: nil, now: 1_704_412_800)

@@ -27,9 +27,7 @@ extension FeedReader {
   static let shipped = FeedReader.program(Products.path("podcastfs"))
 
   func parse(_ bytes: [UInt8], baseURL: WebAddress? = nil, charset: String? = nil) throws -> ParsedFeed {
-    let body = try FeedBody()
-    try bytes.withUnsafeBytes { try body.append($0) }
-    return try parse(body, baseURL: baseURL, httpCharset: charset)
+    try parse(FeedBody(bytes), baseURL: baseURL, httpCharset: charset)
   }
 }
 

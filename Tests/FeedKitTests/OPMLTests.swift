@@ -115,7 +115,7 @@ import Testing
     ("http:https://h/f", "https://h/f"), ("\"https://h/f\"", "https://h/f"), ("<https://h/f>", "https://h/f"),
     ("http:h.example/f", "http://h.example/f"), ("//h.example/f", "https://h.example/f"),
     ("https://h/f https://h/g", nil),
-    ("<URL:feed://h/f>", "http://h/f"), ("https://h/f?q=：／", "https://h/f?q=%EF%BC%9A%EF%BC%8F"),
+    ("https://h/f?q=：／", "https://h/f?q=%EF%BC%9A%EF%BC%8F"),
     ("https:/h/f", "https://h/f"),
   ])
   func `Addresses of feeds are taken in the forms that people give`(text: String, expected: WebAddress?) {

@@ -54,16 +54,6 @@ import Testing
     #expect(MediaType.isAudioOrVideo(type: type, url: url) == expected)
   }
 
-  @Test(arguments: [
-    ("application/zip", "https://h/a.zip", true), (nil, "https://h/a.zip", true),
-    ("application/pdf", "https://h/a", true),
-    ("audio/mpeg", "https://h/a.zip", false), (nil, "https://h/a", false),
-    ("application/x-unheard-of", "https://h/a.mp3", false),
-  ])
-  func `What is surely something else is told`(type: String?, url: WebAddress, expected: Bool) {
-    #expect(MediaType.isOther(type: type, url: url) == expected)
-  }
-
   @Test func `Sidecars get extensions of their own kind only`() {
     #expect(MediaType.transcriptExtension(type: "text/vtt", url: "https://h/t") == ".vtt")
     #expect(MediaType.transcriptExtension(type: "application/x-subrip", url: "https://h/t") == ".srt")

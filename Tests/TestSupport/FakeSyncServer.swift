@@ -109,7 +109,7 @@ package struct SyncServerModel: Sendable {
       }
     var members: [(String, JSONValue)] = [
       ("podcast", .string(action.podcast)), ("episode", .string(action.episode)),
-      ("guid", .optional(action.guid)),
+      ("guid", action.guid.json),
       ("action", .string(rules == .nextcloud ? action.action.uppercased() : action.action)),
       ("timestamp", .string(time)),
     ]
@@ -177,7 +177,7 @@ package final class FakeSyncServer: Sendable {
   private static func answer(_ request: ServerRequest, _ state: inout State) -> Reply {
     state.requests.append("\(request.method) \(request.target)")
     if !request.body.isEmpty { state.bodies.append(String(decoding: request.body, as: UTF8.self)) }
-    let date = [(name: "Date", value: HTTPDate.text(state.model.now))]
+    let date = [(name: "Date", value: CivilTime.http(state.model.now))]
     if let failure = state.failure { return (failure.status, date + failure.headers, nil) }
     let isNextcloud = state.model.rules == .nextcloud
     if isNextcloud, request.path.hasPrefix("/index.php/login/v2") { return login(request, state) }

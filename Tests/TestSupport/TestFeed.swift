@@ -58,7 +58,7 @@ extension TestFeed.Item {
   fileprivate var xml: String {
     var text = "<item><title>\(title.escaped)</title>"
     if let guid { text += "<guid isPermaLink=\"false\">\(guid.escaped)</guid>" }
-    if let published { text += "<pubDate>\(HTTPDate.text(published))</pubDate>" }
+    if let published { text += "<pubDate>\(CivilTime.http(published))</pubDate>" }
     if let duration { text += "<itunes:duration>\(duration)</itunes:duration>" }
     let size = length.map { " length=\"\($0)\"" } ?? ""
     text += "<enclosure url=\"\(url.escaped)\"\(size) type=\"\(mediaType)\"/>\(more)</item>\n"

@@ -154,7 +154,7 @@ enum DirectoryCommand: Command {
     _ facts: DirectoryFacts?, _ part: TransferStatus?, _ path: String
   ) -> JSONValue {
     func time(_ seconds: Int64?) -> JSONValue {
-      .optional(seconds.flatMap { $0 > 0 ? CivilTime.iso8601($0) : nil })
+      seconds.flatMap { $0 > 0 ? CivilTime.iso8601($0) : nil }.json
     }
     return .members([
       "installed": facts != nil, "path": path, "podcasts": facts?.podcasts ?? 0,

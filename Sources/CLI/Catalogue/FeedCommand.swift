@@ -37,7 +37,6 @@ enum FeedCommand: Command {
       let addresses = Self.addresses(source)
       if addresses.isEmpty {
         let feed = try FeedReader.program().parse(try FeedBody(file: source), baseURL: nil, httpCharset: nil)
-        try feed.checkCompleteness()
         return FeedReport(feed: feed, feedURL: nil, now: wallClockSeconds())
       }
       for address in addresses.dropLast() {
@@ -61,11 +60,9 @@ enum FeedCommand: Command {
 
   private static func report(at url: WebAddress) throws -> FeedReport {
     let response = try fetch(url)
-    let body = try FeedBody()
-    try response.body.withUnsafeBytes { try body.append($0) }
     let feed = try FeedReader.program().parse(
-      body, baseURL: WebAddress(response.head.effectiveURL), httpCharset: response.head.charset)
-    try feed.checkCompleteness()
+      FeedBody(response.body), baseURL: WebAddress(response.head.effectiveURL),
+      httpCharset: response.head.charset)
     return FeedReport(feed: feed, feedURL: url, now: wallClockSeconds())
   }
 

@@ -73,7 +73,7 @@ enum RulesCommand: Command {
 }
 
 extension SubscriptionRules {
-  var json: JSONValue { .object(Key.allCases.map { ($0.rawValue, .optional(text($0))) }) }
+  var json: JSONValue { .object(Key.allCases.map { ($0.rawValue, text($0).json) }) }
 }
 
 /// What rules want for the newest episodes of a subscription.

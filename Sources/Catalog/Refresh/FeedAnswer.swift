@@ -15,10 +15,8 @@ struct FeedAnswer: Sendable {
   var content = Content.none
   /// Of the body.
   var bytes = 0
-  /// Of the body; nil where what comes next is to be read whatever it is.
+  /// Of the body.
   var digest: Int64?
-  /// Why some of the feed is missing, where it broke off.
-  var cut: HTTPError?
 }
 
 /// A feed as it came, its episodes made ready for the catalogue.
@@ -38,9 +36,6 @@ struct FetchedFeed: Sendable {
 }
 
 extension HTTPResponseHead {
-  /// Whether the body is the whole document: a 203 is a 200 that a proxy has changed (RFC 9110 §15.3.4).
-  fileprivate var isWhole: Bool { status == 200 || status == 203 }
-
   /// Where the feed is said to have moved for good: the end of the redirects that begin the way, as far as
   /// all are permanent (RFC 9110 §15.4.2, §15.4.9).
   var permanentLocation: WebAddress? {
@@ -49,63 +44,6 @@ extension HTTPResponseHead {
 
   /// Where redirects have led; nil where there were none.
   var place: WebAddress? { redirects.isEmpty ? nil : WebAddress(effectiveURL) }
-}
-
-/// Keeps a feed's bytes as they come. Used on the HTTP client's thread only: that makes it Sendable.
-final class FeedReceiver: HTTPResponseReceiver, @unchecked Sendable {
-  struct Received: Sendable {
-    var head: HTTPResponseHead
-    /// nil where the answer has no feed.
-    var body: FeedBody?
-    /// The connection ended before the body did.
-    var breakOff: HTTPError?
-  }
-
-  private let completion: @Sendable (Result<Received, FeedFailure>) -> Void
-  private var head: HTTPResponseHead?
-  private var body: FeedBody?
-  private var error: FeedError?
-
-  init(_ completion: @escaping @Sendable (Result<Received, FeedFailure>) -> Void) {
-    self.completion = completion
-  }
-
-  func received(head: HTTPResponseHead) -> HTTPFlow {
-    self.head = head
-    guard head.isWhole else { return .proceed }
-    return attempt { () throws(FeedError) in body = try FeedBody() }
-  }
-
-  func received(body: UnsafeRawBufferPointer) -> HTTPFlow {
-    guard let whole = self.body else { return .proceed }
-    return attempt { () throws(FeedError) in try whole.append(body) }
-  }
-
-  private func attempt(_ step: () throws(FeedError) -> Void) -> HTTPFlow {
-    do throws(FeedError) {
-      try step()
-      return .proceed
-    } catch {
-      self.error = error
-      return .abort
-    }
-  }
-
-  func finished(_ httpError: HTTPError?) {
-    guard let head else { return completion(.failure(FeedFailure(httpError ?? .cancelled))) }
-    if let error { return completion(.failure(FeedFailure(notAFeed: error, head: head))) }
-    // The status is the answer, however its page ends.
-    if !head.isWhole, httpError?.code != .cancelled { return completion(.success(Received(head: head))) }
-    // What has come before the end may be most of it.
-    if let httpError, !Self.breakOffs.contains(httpError.code) || (body?.count ?? 0) == 0 {
-      return completion(.failure(FeedFailure(httpError)))
-    }
-    completion(.success(Received(head: head, body: body, breakOff: httpError)))
-  }
-
-  private static let breakOffs: Set<HTTPError.Code> = [
-    .shortBody, .connectionLost, .stalled, .timedOut,
-  ]
 }
 
 struct FeedFailure: Error, Sendable {
@@ -137,10 +75,8 @@ struct FeedFailure: Error, Sendable {
     }
     let host = WebAddress(head.effectiveURL).host ?? "the server"
     (cause, self.error) = (.notAFeed, CatalogError(.EPROTO, "what \(host) sent \(error)"))
-    guard case .notAFeed(let found) = error else { return }
-    (links, isFromPrivateHost) = (found.feeds, head.isFromPrivateHost)
-    if found.kind == .data, let coding = head.contentEncoding {
-      self.error.message += " (its compression is called “\(coding.prefix(20))”)"
+    if case .notAFeed(let found) = error {
+      (links, isFromPrivateHost) = (found.feeds, head.isFromPrivateHost)
     }
   }
 

@@ -83,45 +83,38 @@ final class FeedFetcher: Sendable {
   private func fetch(
     _ question: Question, _ request: HTTPRequest, _ started: (any Cancellable) -> Void
   ) throws(FeedFailure) -> FeedAnswer {
-    let outcome = Monitor<Result<FeedReceiver.Received, FeedFailure>?>(nil)
-    let task = http.start(
-      request, receiver: FeedReceiver { result in outcome.withLockNotifying { $0 = result } })
-    if !tasks.add(task) { task.cancel() }
-    defer { tasks.remove(task) }
-    started(task)
-    // The request has a bound of its own.
-    guard let result = outcome.wait(for: { $0 }) else { throw FeedFailure(.cancelled) }
-    return try read(try result.get(), question)
+    var task: (any Cancellable)?
+    defer { if let task { tasks.remove(task) } }
+    let response: HTTPResponse
+    do throws(HTTPError) {
+      response = try http.answer(request) { begun in
+        task = begun
+        if !tasks.add(begun) { begun.cancel() }
+        started(begun)
+      }
+    } catch {
+      throw FeedFailure(error)
+    }
+    return try read(response, question)
   }
 
   /// Parses a body, unless it is the known one.
-  private func read(
-    _ received: FeedReceiver.Received, _ question: Question
-  ) throws(FeedFailure) -> FeedAnswer {
-    let (head, breakOff) = (received.head, received.breakOff)
-    guard let body = received.body else { return FeedAnswer(head: head) }
-    if breakOff == nil, body.digest == question.known {
-      return FeedAnswer(head: head, content: .same, digest: question.known)
-    }
-    let parsed: ParsedFeed
+  private func read(_ response: HTTPResponse, _ question: Question) throws(FeedFailure) -> FeedAnswer {
+    let head = response.head
+    // A 203 is a 200 that a proxy has changed (RFC 9110 §15.3.4).
+    guard head.status == 200 || head.status == 203 else { return FeedAnswer(head: head) }
     do throws(FeedError) {
-      parsed = try reader.parse(
+      let body = try FeedBody(response.body)
+      if body.digest == question.known { return FeedAnswer(head: head, content: .same, digest: body.digest) }
+      let feed = try reader.parse(
         body, baseURL: WebAddress(head.effectiveURL), httpCharset: head.charset,
         isBehind: question.isBackground)
+      return FeedAnswer(
+        head: head, content: .feed(FetchedFeed(feed, now: question.now)), bytes: body.count,
+        digest: body.digest)
     } catch {
-      throw breakOff.map { FeedFailure($0) } ?? FeedFailure(notAFeed: error, head: head)
+      throw FeedFailure(notAFeed: error, head: head)
     }
-    let feed = FetchedFeed(parsed, now: question.now)
-    var answer = FeedAnswer(head: head, content: .feed(feed), bytes: body.count, digest: body.digest)
-    // Some servers tell too great a length of a feed that is whole.
-    if feed.ending == .whole { return answer }
-    let host = WebAddress(head.effectiveURL).host ?? "the server"
-    let cut = breakOff ?? HTTPError(.shortBody, "the feed from \(host) is incomplete", .EIO)
-    if feed.episodes.isEmpty { throw FeedFailure(cut) }
-    // Those that never close their first elements say the same again, and are taken for whole then.
-    if breakOff != nil || feed.ending != .betweenItems { answer.digest = nil }
-    answer.cut = cut
-    return answer
   }
 
   private func request(_ question: Question) -> HTTPRequest {
@@ -166,6 +159,19 @@ struct RequestMaker: Sendable {
     request.totalTimeout = seconds
     request.maximumBody = bytes
     return request
+  }
+}
+
+extension HTTPClient {
+  /// Waits for the answer to a request, which has a bound of its own.
+  /// - Parameter started: gets what ends the request.
+  func answer(
+    _ request: HTTPRequest, started: (any Cancellable) -> Void
+  ) throws(HTTPError) -> HTTPResponse {
+    let outcome = Monitor<Result<HTTPResponse, HTTPError>?>(nil)
+    started(fetch(request) { result in outcome.withLockNotifying { $0 = result } })
+    guard let result = outcome.wait(for: { $0 }) else { throw .cancelled }
+    return try result.get()
   }
 }
 

@@ -27,11 +27,8 @@ struct FeedMerge: Sendable {
   struct Merged {
     var outcome = RefreshOutcome()
     var changed: [Int64] = []
-    /// Whether directories list other files than before.
-    var changesListing = false
-    /// New episodes for which the podcast has no numbers left.
-    var leftOut = 0
-
+    /// Whether directories may list other files than before.
+    var changesListing: Bool { !changed.isEmpty || !outcome.newEpisodes.isEmpty }
     /// What has changed, as little as says all of it.
     func changes(of podcast: Int64) -> [CatalogChange] {
       if changed.count > Self.singleLimit { return [.podcast(podcast)] }
@@ -124,18 +121,14 @@ private struct MergePiece {
   private var changes: [Change] = []
   private let additions: [MergePlan.Addition]
   private let replaced: [Int64]
-  /// Whether a directory lists other files than before: transcripts, chapters, notes, covers; or may, by a date.
-  private var changesListing: Bool
-
   /// - Parameter database: as of the plan's revision.
   init(_ part: MergePlan, podcast: Int64, now: Int64, in database: Database) throws {
     self.podcast = podcast
     self.now = now
     replaced = part.replaced
     additions = Array(part.additions)
-    changesListing = !part.additions.isEmpty
     for update in part.updates {
-      guard let known = try EpisodeRow.described(update.known.id, in: database) else { continue }
+      guard let known = try EpisodeRow.texts(update.known.id, in: database) else { continue }
       let item = update.item
       let notes = item.parsed.notes
       var change = Change(plan: update)
@@ -145,10 +138,6 @@ private struct MergePiece {
         )
       }
       changes.append(change)
-      // By its date it is among the newest, or not.
-      if known.sidecars != item.sidecars || (notes == nil) != (known.notes == nil) || update.isRedated {
-        changesListing = true
-      }
     }
   }
 
@@ -173,8 +162,6 @@ private struct MergePiece {
     merged.outcome.newEpisodes += ids
     merged.outcome.changedCount += changed.count
     merged.changed += changed
-    merged.changesListing = merged.changesListing || changesListing
-    merged.leftOut += additions.count - ids.count
     if ids.isEmpty && changes.isEmpty && replaced.isEmpty { return revision }
     try EpisodeNumbers.added(ids.count, to: podcast, in: database)
     return revision + 1

@@ -9,7 +9,6 @@ internal import SQLiteKit
 struct FeedRefresh: Sendable {
   let store: CatalogStore
   let fetcher: FeedFetcher
-  let network: NetworkHealth
   let log: LogFile
   /// Seconds between refreshes as the settings say, where they do not say it of the feed itself.
   let usualInterval: Int
@@ -39,7 +38,6 @@ struct FeedRefresh: Sendable {
         isConditional = false
         answer = try ask(isConditional)
       }
-      network.reached(state.feedURL.host ?? "")
       switch answer.content {
       case .feed(let document): return try take(document, answer)
       case .same: return try takeUnchanged(answer.head, isWhole: true)
@@ -76,7 +74,6 @@ extension FeedRefresh {
         known.feed.answered(now: now)
         if isWhole { known.feed.came(head, now: now) }
         known.feed.nextRefresh = try next(head, known.feed, in: database)
-        known.feed.keep(known.archive, now: now)
         try relocation.note(in: &known.feed, database, &changes)
       }
     }
@@ -90,31 +87,22 @@ extension FeedRefresh {
     if hadNone, let listed = try join(head.permanentLocation) {
       throw CatalogError.alreadyFollowed(listed.name)
     }
-    // What is missing of a feed that broke off says nothing: it has not been withdrawn.
-    let isCut = answer.cut != nil
-    if let cut = answer.cut, state.failures == 0 {
-      log.write("\(state.feedURL.shown) broke off: \(cut)")
-    }
-    // A feed that had episodes and now has none may be under construction: its redirect does not count yet, and the
-    // next request asks for the whole feed.
+    // A feed that had episodes and now has none may be under construction: its redirect does not count yet.
     let isEmptied = document.episodes.isEmpty && !hadNone
     let relocation = FeedRelocation(
-      state: state, announced: isCut ? nil : document.newFeedURL,
-      redirected: isCut || isEmptied ? nil : head.permanentLocation, now: now)
+      state: state, announced: document.newFeedURL, redirected: isEmptied ? nil : head.permanentLocation,
+      now: now)
+    let merge = FeedMerge(store: store, podcast: id, now: now, isSerial: document.isSerial)
     do {
-      let merge = FeedMerge(store: store, podcast: id, now: now, isSerial: document.isSerial)
       let outcome = try merge.merge(document.episodes) { database, changes, merged in
         try change(in: database, &changes) { known, changes in
           known.feed.take(document, head, now: now)
-          if isCut || isEmptied { known.feed.forgetAnswer() }
+          if isEmptied || !document.isWhole { known.feed.forgetAnswer() }
           known.feed.digest = isEmptied ? nil : answer.digest
           known.feed.nextRefresh = try next(head, known.feed, in: database)
-          known.podcast.guid = document.guid ?? known.podcast.guid
-          if hadNone || !isCut { known.podcast.take(document, isWhole: !isCut) }
-          if !isCut { try relocation.note(in: &known.feed, database, &changes) }
+          known.podcast.take(document)
+          try relocation.note(in: &known.feed, database, &changes)
           known.archive.note(document, merged, isFirst: hadNone)
-          known.feed.keep(known.archive, now: now)
-          if let cut = answer.cut { known.feed.broke(cut, failures: state.failures, now: now) }
           if hadNone { changes.append(.podcast(id)) } else { changes += merged.changes(of: id) }
           if merged.changesListing { known.podcast.changed = wallClockNanoseconds() }
         }
@@ -122,7 +110,7 @@ extension FeedRefresh {
       }
       return (outcome, relocation.trial)
     } catch {
-      // Also where what came before the failure stays.
+      // What came before the failure stays.
       let error = CatalogError(wrapping: error)
       try? store.change(.refresh) { database, changes in
         _ = try FeedRecord.change(id, in: database) { $0.error = error.message }
@@ -150,6 +138,7 @@ extension FeedRefresh {
     let old = known.podcast
     try body(&known, &changes)
     try ProvisionalNames.settle(&known.podcast, in: database, &changes)
+    if known.archive.nextPage != nil { known.feed.error = known.archive.error ?? known.feed.error }
     if known.feed.error == nil, try EpisodeNumbers(podcast: id, in: database)?.isFull == true {
       known.feed.error = EpisodeNumbers.fullMessage
     }
@@ -173,12 +162,13 @@ extension FeedRefresh {
     var isInnocent = false
     var isLost = failure.isGone
     switch failure.cause {
-    case .request(let error): isInnocent = network.isAway(error)
+    case .request(let error):
+      let isSilent = [.nameNotResolved, .timedOut].contains(error.code)
+      isInnocent = error.code == .networkUnreachable || isSilent && !NetworkState.hasDefaultRoute
     case .ownFault: isInnocent = true
-    case .notAFeed: network.reached(state.feedURL.host ?? "")
     // An address that has led elsewhere for days will go on.
     case .anotherShow: isLost = state.failures >= Self.patientFailures
-    case .status: break
+    case .notAFeed, .status: break
     }
     let failures = state.failures + (isInnocent ? 0 : 1)
     // The first of a row: a host that is away for a week is one line.

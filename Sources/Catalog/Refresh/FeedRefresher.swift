@@ -46,7 +46,6 @@ final class FeedRefresher: Sendable {
   let fetcher: FeedFetcher
   let tasks: TaskRegistry
   let log: LogFile
-  let network = NetworkHealth()
   let scheduler = RefreshScheduler()
   private let underWay = Monitor(UnderWay())
   /// Seconds between refreshes as the settings say.
@@ -85,11 +84,6 @@ final class FeedRefresher: Sendable {
   /// - Parameter upkeep: looks after the catalogue, and says in how many seconds it is to be called again.
   func start(upkeep: @escaping @Sendable () -> Double) {
     scheduler.start(self, upkeep: upkeep)
-    // Where the file can't be written, the next refresh of each goes on.
-    background.async { [self] in
-      try? store.write(.refresh) { try ArchiveRecord.scheduleUnfinished(now: store.now, in: $0) }
-      scheduler.wake()
-    }
   }
 
   func close() {
@@ -225,8 +219,7 @@ extension FeedRefresher {
       try? Forgetting.finish(store)
       if let state = try? store.read({ try FeedState(podcast: id, in: $0) }) {
         try? PagedArchive(
-          store: store, fetcher: fetcher, log: log, state: state, now: now, isForced: refresh.isForced,
-          limit: archiveBytes
+          store: store, fetcher: fetcher, log: log, state: state, now: now, limit: archiveBytes
         ).read()
       }
       underWay.withLock { _ = $0.following.remove(id) }
@@ -238,7 +231,6 @@ extension FeedRefresher {
   /// failed for days is left to its time, wherever this machine is carried.
   func networkChanged() {
     guard NetworkState.hasDefaultRoute else { return }
-    network.changed()
     underWay.withLock { $0.failed = [:] }
     // Where the file can't be written they come when their time comes.
     try? FeedRecord.networkChanged(failures: Self.longestRow, store)
@@ -251,7 +243,7 @@ extension FeedRefresher {
 extension FeedRefresh {
   init(_ feeds: FeedRefresher, _ state: FeedState, isForced: Bool, isBackground: Bool) {
     self.init(
-      store: feeds.store, fetcher: feeds.fetcher, network: feeds.network, log: feeds.log,
+      store: feeds.store, fetcher: feeds.fetcher, log: feeds.log,
       usualInterval: feeds.usualInterval, state: state, now: feeds.store.now, isForced: isForced,
       isBackground: isBackground)
   }

@@ -44,12 +44,6 @@ final class IncomingEpisode: Sendable {
     return Int64(bitPattern: hash)
   }
 
-  var sidecars: EpisodeRow.Sidecars {
-    EpisodeRow.Sidecars(
-      hasTranscripts: !parsed.transcripts.isEmpty, hasChapters: parsed.chaptersURL != nil,
-      hasImage: parsed.imageURL != nil)
-  }
-
   static let columns = [
     "guid", "title", "published", "is_dated", "fingerprint", "enclosure_url", "media_type", "feed_length",
     "duration",

@@ -15,8 +15,6 @@ struct PagedArchive: Sendable {
   let state: FeedState
   /// When its refresh began, in seconds since 1970.
   let now: Int64
-  /// A person has asked for it.
-  let isForced: Bool
   /// The most bytes of its pages.
   let limit: Int64
 
@@ -33,12 +31,9 @@ struct PagedArchive: Sendable {
     var repetitions = 0
   }
 
-  /// Reads the remaining pages, starting with the stored next page, if its waiting time is over. A refresh that a person
-  /// asked for ignores that time, but never the server's Retry-After.
+  /// Reads the remaining pages, starting with the stored next page, unless its server has asked to wait.
   func read() throws {
-    guard (state.archive.retryAfter ?? 0) <= store.now,
-      isForced || (state.archive.notBefore ?? 0) <= store.now
-    else { return }
+    if let time = state.archive.notBefore, time > store.now { return }
     var walk = Walk()
     var next = state.archive.nextPage
     while let page = next, walk.visited.count < Self.mostPages {
@@ -79,19 +74,15 @@ struct PagedArchive: Sendable {
         known.podcast.changed = wallClockNanoseconds()
         try known.podcast.save(replacing: old, in: database)
       }
-      // What has come of a page that broke off stays, and the page is asked for again.
-      if answer.cut != nil { return }
       let goesOn = known.archive.readsWhole || !merged.outcome.newEpisodes.isEmpty
       known.archive.bytes += Int64(answer.bytes)
       isTooLong = goesOn && next != nil && known.archive.bytes > limit
-      following = goesOn && !isTooLong && merged.leftOut == 0 ? next : nil
+      following = goesOn && !isTooLong ? next : nil
       if known.feed.error == known.archive.error { known.feed.error = known.feed.notice }
       known.archive.came(next: following)
-      if known.feed.error == nil, merged.leftOut > 0 { known.feed.error = EpisodeNumbers.fullMessage }
       try known.archive.save(in: database)
       try known.feed.save(in: database)
     }
-    if let cut = answer.cut { throw FeedFailure(cut) }
     if isTooLong {
       log.write(
         "the archive of \(state.feedURL.shown) has more than \(limit >> 20) MiB: older episodes are left out")
@@ -111,8 +102,6 @@ struct PagedArchive: Sendable {
         if known.feed.error == former { known.feed.error = known.feed.notice }
       } else {
         known.feed.error = known.archive.error
-        let time = known.archive.notBefore ?? now
-        known.feed.nextRefresh = min(known.feed.nextRefresh ?? time, time)
       }
       try known.archive.save(in: database)
       try known.feed.save(in: database)

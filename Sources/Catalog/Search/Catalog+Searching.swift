@@ -179,13 +179,12 @@ extension Catalog {
     var request = requests.request(address, seconds: Self.searchTimeout, bytes: Self.longestAnswer)
     request.headers = [("Accept", "application/json, text/javascript;q=0.9, */*;q=0.1")]
     request.allowsPrivateHosts = apple.isNamedByUser
-    let outcome = Monitor<Result<HTTPResponse, HTTPError>?>(nil)
-    let httpTask = http.fetch(request) { result in outcome.withLockNotifying { $0 = result } }
-    task.onCancel { httpTask.cancel() }
-    // The request has a bound of its own.
-    guard let result = outcome.wait(for: { $0 }) else { throw .cancelled }
     let response: HTTPResponse
-    do throws(HTTPError) { response = try result.get() } catch { throw CatalogError(error) }
+    do throws(HTTPError) {
+      response = try http.answer(request) { begun in task.onCancel { begun.cancel() } }
+    } catch {
+      throw CatalogError(error)
+    }
     guard response.head.status == 200 else {
       let error = Self.error(response.head)
       if error.errno == .EAGAIN { try store.write { try apple.exhaustCalls(now: store.now, in: $0) } }

@@ -3,31 +3,11 @@ internal import SQLiteKit
 
 // How episodes come into the catalogue and change (`FeedMerge`); within a transaction.
 extension EpisodeRow {
-  /// What else than its audio directories list of an episode.
-  struct Sidecars: Hashable {
-    var hasTranscripts: Bool
-    var hasChapters: Bool
-    var hasImage: Bool
-  }
-
-  /// What a change of an episode is compared with: title and notes are as the full-text index has them.
-  struct Description {
-    var title: String
-    var notes: String?
-    var sidecars: Sidecars
-  }
-
-  static func described(_ id: Int64, in database: Database) throws -> Description? {
+  /// An episode's title and notes, as the full-text index has them.
+  static func texts(_ id: Int64, in database: Database) throws -> (title: String, notes: String?)? {
     try database.first(
-      """
-      SELECT e.title, n.text, e.transcripts IS NOT NULL, e.chapters_url IS NOT NULL, e.image_url IS NOT NULL
-      FROM episode e LEFT JOIN notes n ON n.episode_id = e.id WHERE e.id = ?
-      """, id
-    ) {
-      Description(
-        title: $0.string(0), notes: $0.stringIfPresent(1),
-        sidecars: Sidecars(hasTranscripts: $0.bool(2), hasChapters: $0.bool(3), hasImage: $0.bool(4)))
-    }
+      "SELECT e.title, n.text FROM episode e LEFT JOIN notes n ON n.episode_id = e.id WHERE e.id = ?", id
+    ) { ($0.string(0), $0.stringIfPresent(1)) }
   }
 
   /// Adds the long texts of episodes that have any.
@@ -58,7 +38,9 @@ struct EpisodeNumbers: Equatable {
   /// The date of the newest episode of podcast ?1 that is not hidden.
   static let newest =
     "(SELECT max(published) FROM episode INDEXED BY episode_by_date WHERE podcast_id = ?1 AND hidden = 0)"
+}
 
+extension EpisodeNumbers {
   init?(podcast: Int64, in database: Database) throws {
     let numbers = try database.first(
       "SELECT revision, next_episode, indexed_upto FROM podcast WHERE id = ?",
@@ -71,12 +53,6 @@ struct EpisodeNumbers: Equatable {
     }
     guard let numbers else { return nil }
     self = numbers
-  }
-
-  private init(revision: Int64, next: Int64, indexed: Int64) {
-    self.revision = revision
-    self.next = next
-    self.indexed = indexed
   }
 
   /// Within the transaction that has added so many; also where that are none and others have changed.

@@ -13,11 +13,6 @@ package enum EpisodeID {
 
   static func last(ofPodcast podcast: Int64) -> Int64 { podcast << bits | last }
 
-  /// - Parameter number: 1 for the first; nil beyond the last there can be.
-  static func make(podcast: Int64, number: Int64) -> Int64? {
-    number <= last ? podcast << bits | number : nil
-  }
-
   package static func podcast(of episode: Int64) -> Int64 { episode >> bits }
 }
 
@@ -87,7 +82,7 @@ enum EpisodeRow {
   static func text(_ transcripts: [Transcript]) -> String? {
     if transcripts.isEmpty { return nil }
     return JSONValue.array(
-      transcripts.map { [.string($0.url.forRequest), .optional($0.type), .optional($0.language)] }
+      transcripts.map { [.string($0.url.forRequest), $0.type.json, $0.language.json] }
     ).compactText
   }
 
@@ -200,15 +195,5 @@ extension EpisodeRow {
         (SELECT 1 FROM episode o WHERE o.media_key = e.media_key AND o.id NOT BETWEEN ?1 AND ?2)
       """, EpisodeID.first(ofPodcast: id), EpisodeID.last(ofPodcast: id)
     ) { mediaKey($0.blob(0)) }
-  }
-
-  /// Where the episodes of a podcast are now that have this key.
-  static func addresses(
-    ofKey key: MediaKey, podcast id: Int64, in database: Database
-  ) throws -> [WebAddress] {
-    try database.all(
-      "SELECT enclosure_url FROM episode WHERE media_key = ? AND id BETWEEN ? AND ?", key.bytes,
-      EpisodeID.first(ofPodcast: id), EpisodeID.last(ofPodcast: id)
-    ) { WebAddress($0.string(0)) }
   }
 }

@@ -48,7 +48,6 @@ struct FeedRecord: Sendable {
   var notice: String?
   /// Another network may give another answer.
   var isAway = false
-  var isCut = false
 
   /// Where the feed says that it has moved, and since when; or until when that is not tried again.
   var movedTo: WebAddress?
@@ -66,7 +65,7 @@ extension FeedRecord {
   private enum Column: Int, ColumnList {
     case podcastID, feedURL, feedKey, mayBePrivate, isPrivate, isFollowed, etag, lastModified, digest
     case cameFrom, timeToLive, isComplete, firstRefresh, lastRefresh, nextRefresh, lastWhole, notBefore
-    case claimedUntil, failures, error, notice, isAway, isCut, movedTo, movedSince, isAnnounced, isSerial
+    case claimedUntil, failures, error, notice, isAway, movedTo, movedSince, isAnnounced, isSerial
   }
 
   private static let columns = Column.list(of: "f")
@@ -93,7 +92,6 @@ extension FeedRecord {
     feed.error = row.stringIfPresent(Column.error)
     feed.notice = row.stringIfPresent(Column.notice)
     feed.isAway = row.bool(Column.isAway)
-    feed.isCut = row.bool(Column.isCut)
     feed.movedTo = row.stringIfPresent(Column.movedTo).map { WebAddress($0) }
     feed.movedSince = row.time(Column.movedSince)
     feed.isAnnounced = row.bool(Column.isAnnounced)
@@ -107,7 +105,7 @@ extension FeedRecord {
       podcast, feedURL.forRequest, FeedKey.text(feedURL), mayBePrivate, isPrivate, isFollowed, etag,
       lastModified,
       digest, cameFrom?.forRequest, timeToLive, isComplete, firstRefresh, lastRefresh, nextRefresh,
-      lastWhole, notBefore, claimedUntil, failures, error, notice, isAway, isCut, movedTo?.forRequest,
+      lastWhole, notBefore, claimedUntil, failures, error, notice, isAway, movedTo?.forRequest,
       movedSince,
       isAnnounced, isSerial,
     ]
@@ -199,7 +197,7 @@ extension FeedRecord {
   /// An answer has come: nothing of an earlier failure holds any more.
   mutating func answered(now: Int64) {
     (lastRefresh, error, failures) = (now, notice, 0)
-    (notBefore, claimedUntil, isAway, isCut) = (nil, nil, false, false)
+    (notBefore, claimedUntil, isAway) = (nil, nil, false)
   }
 
   /// An answer has come that is no 304.
@@ -219,19 +217,6 @@ extension FeedRecord {
     timeToLive = document.timeToLive
     isComplete = document.isComplete
     isSerial = document.isSerial
-  }
-
-  /// Seconds until a feed that broke off is asked for again: twice as many each time, up to what is usual.
-  private static let cutPatience: Int64 = 900
-
-  /// Some of the feed is missing: `error` says so, and the feed is asked for again soon, at first.
-  /// - Parameter failures: in a row, before this one.
-  mutating func broke(_ cut: HTTPError, failures: Int, now: Int64) {
-    let wait = Self.cutPatience << Int64(min(failures, 10))
-    error = "only some of the feed came: \(cut.message)"
-    self.failures = failures + 1
-    isCut = true
-    nextRefresh = min(nextRefresh ?? now + wait, now + wait)
   }
 
   /// What is known of how often the feed brings something.

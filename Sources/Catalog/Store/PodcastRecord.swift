@@ -162,21 +162,21 @@ extension PodcastRecord {
     )
   }
 
-  /// What the feed says of itself. What it does not say is so, where it came whole; a podcast always has a title.
-  mutating func take(_ feed: FetchedFeed, isWhole: Bool) {
-    func said<Value>(_ new: Value?, _ old: Value?) -> Value? { new ?? (isWhole ? nil : old) }
+  /// What the feed says of itself. What it does not say is so; a podcast always has a title.
+  mutating func take(_ feed: FetchedFeed) {
     func filled(_ text: String) -> String? { text.isEmpty ? nil : text }
     if let title = feed.title.map(TitleText.line), !title.isEmpty {
       (podcast.title, hasTitle) = (title, true)
     }
-    podcast.author = said((feed.author ?? feed.owner).map(TitleText.line).flatMap(filled), podcast.author)
-    people = said(PersonRows.text(feed.people.map(TitleText.line)), people)
-    podcast.link = said(feed.link, podcast.link)
-    podcast.language = said(feed.language.flatMap(filled), podcast.language)
-    if isWhole || !feed.categories.isEmpty { podcast.categories = feed.categories }
-    podcast.description = said(feed.description.flatMap(filled), podcast.description)
-    podcast.imageURL = said(feed.imageURL, podcast.imageURL)
-    podcast.explicit = said(feed.explicit, podcast.explicit)
+    podcast.author = (feed.author ?? feed.owner).map(TitleText.line).flatMap(filled)
+    people = PersonRows.text(feed.people.map(TitleText.line))
+    podcast.link = feed.link
+    podcast.language = feed.language.flatMap(filled)
+    podcast.categories = feed.categories
+    podcast.description = feed.description.flatMap(filled)
+    podcast.imageURL = feed.imageURL
+    podcast.explicit = feed.explicit
+    guid = feed.guid ?? guid
   }
 
   /// What a search says, which counts until the feed has been fetched.

@@ -11,7 +11,7 @@ internal import SQLiteKit
 /// There are no migrations: a file of another version is set aside, and a new one begins.
 enum Schema {
   /// To be raised with every change of `tables`, and of the rules by which texts are indexed (`SearchText`).
-  static let version = 143
+  static let version = 144
 
   /// Renames a file whose tables are of another version, and those that SQLite keeps beside it. Of several processes one
   /// does so.
@@ -77,7 +77,7 @@ enum Schema {
       first_refresh INTEGER, last_refresh INTEGER, next_refresh INTEGER, last_whole INTEGER,
       not_before INTEGER, claimed_until INTEGER,
       failures INTEGER NOT NULL, error TEXT, notice TEXT,
-      is_away INTEGER NOT NULL, is_cut INTEGER NOT NULL,
+      is_away INTEGER NOT NULL,
       moved_to TEXT, moved_since INTEGER, is_announced INTEGER NOT NULL,
       is_serial INTEGER NOT NULL                 -- `itunes:type`
     );
@@ -89,8 +89,7 @@ enum Schema {
     CREATE TABLE archive (
       podcast_id INTEGER PRIMARY KEY REFERENCES podcast (id) ON DELETE CASCADE,
       next_page TEXT, bytes INTEGER NOT NULL, reads_whole INTEGER NOT NULL,
-      failures INTEGER NOT NULL, error TEXT,
-      not_before INTEGER, retry_after INTEGER
+      failures INTEGER NOT NULL, error TEXT, not_before INTEGER
     );
 
     -- What is shown of a podcast.

@@ -152,7 +152,7 @@ final class TextIndex: Sendable {
         return left > 0
       }
       let texts = try some.compactMap { id, _ in
-        try EpisodeRow.described(id, in: database).map {
+        try EpisodeRow.texts(id, in: database).map {
           (id, IndexedText(title: $0.title, notes: $0.notes))
         }
       }

@@ -9,38 +9,34 @@ package enum StateFile {
   package static func json(_ state: OPMLDocument) -> JSONValue {
     .object([
       (Self.mark, .integer(Self.version)),
-      (
-        "subscriptions",
-        .array(
-          state.feeds.map { feed in
-            .object([
-              ("feed_url", .string(feed.url.forRequest)), ("title", .optional(feed.title)),
-              ("name", .optional(feed.name)),
-              ("rules", .object(feed.rules.map { ($0.key, .string($0.value)) })),
-            ])
-          })
-      ), ("searches", .strings(state.searches)),
+      ("subscriptions", .array(state.feeds.map(Self.json))),
+      ("searches", state.searches.json),
       (
         "hidden_results",
-        .array(
-          state.hiddenResults.map {
-            .object([("search", .string($0.search)), ("feed_url", .string($0.feed.forRequest))])
-          })
-      ), ("episodes", .array(state.episodes.map(Self.json))),
+        .array(state.hiddenResults.map { .members(["search": $0.search, "feed_url": $0.feed.forRequest]) })
+      ),
+      ("episodes", .array(state.episodes.map(Self.json))),
+    ])
+  }
+
+  private static func json(_ feed: OPMLDocument.Feed) -> JSONValue {
+    .members([
+      "feed_url": feed.url.forRequest, "title": feed.title, "name": feed.name,
+      "rules": JSONValue.object(feed.rules.map { ($0.key, .string($0.value)) }),
     ])
   }
 
   private static func json(_ episode: EpisodeReport) -> JSONValue {
     let listening =
       episode.listening(duration: nil, margin: 0, time: episode.time) ?? ListeningState()
-    func date(_ time: Int64?) -> JSONValue { .optional(time.map { CivilTime.iso8601($0) }) }
-    return .object([
-      ("feed_url", .string(episode.podcast.forRequest)), ("url", .string(episode.address.forRequest)),
-      ("guid", .optional(episode.guid)), ("played", .bool(listening.isPlayed)),
-      ("position", listening.position > 0 ? .number(Double(listening.position) / 1000) : .null),
-      ("last_played", date(listening.lastPlayed)), ("changed", date(listening.changed)),
-      ("hidden", .bool(episode.isHidden)), ("keep", .bool(episode.isKept)),
-      ("queue", .optional(episode.queuePlace > 0 ? episode.queuePlace : nil)),
+    return .members([
+      "feed_url": episode.podcast.forRequest, "url": episode.address.forRequest, "guid": episode.guid,
+      "played": listening.isPlayed,
+      "position": listening.position > 0 ? Double(listening.position) / 1000 : nil,
+      "last_played": listening.lastPlayed.map(CivilTime.iso8601),
+      "changed": listening.changed.map(CivilTime.iso8601),
+      "hidden": episode.isHidden, "keep": episode.isKept,
+      "queue": episode.queuePlace > 0 ? episode.queuePlace : nil,
     ])
   }
 

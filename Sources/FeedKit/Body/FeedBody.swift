@@ -1,47 +1,57 @@
+internal import Glibc
 internal import PosixKit
 
-/// A document's bytes, decompressed as they come and kept in memory until all are here. One thread fills it, then hands
-/// it to another: that makes it Sendable.
-package final class FeedBody: @unchecked Sendable {
-  private let limit: Int
-  private let decoder = BodyDecoder()
-  /// In memory, for the parser's process to map.
+/// A document's bytes in memory, for the parser's process to map. They are decompressed by what they say themselves:
+/// servers name a compression that they have not used, and none for a file that is compressed.
+package final class FeedBody: Sendable {
   let file: FileDescriptor
-  private var checksum = CRC32C(FeedParser.version)
-  package private(set) var count = 0
+  package let count: Int
+  /// Tells whether another body was the same, and is read in the same way: it changes with the parser. Who sends the
+  /// bytes can make two documents with the same one, and harms only himself.
+  package let digest: Int64
 
   /// - Parameter limit: the most bytes that are taken, after decompression.
-  /// - Throws: `FeedError.storage`.
-  package init(limit: Int = FeedLimits().document) throws(FeedError) {
-    self.limit = limit
-    do { file = try .inMemory("podcastfs-feed") } catch { throw .storage(error) }
+  /// - Throws: `FeedError.tooLarge`; `FeedError.damagedCompression` where nothing can be read; `FeedError.storage` where there
+  ///   is no memory.
+  package init(_ bytes: [UInt8], limit: Int = FeedLimits().document) throws(FeedError) {
+    let document = try Self.decompressed(bytes, limit)
+    do throws(PosixError) {
+      file = try .inMemory("podcastfs-feed")
+      let file = self.file.rawValue
+      try document.withBytes { all throws(PosixError) in try writeFully(file, all) }
+    } catch {
+      throw .storage(error)
+    }
+    count = document.count
+    digest = Int64(CRC32C.checksum(document[...]) ^ FeedParser.version) << 32 | Int64(count)
+  }
+
+  private static func decompressed(_ bytes: [UInt8], _ limit: Int) throws(FeedError) -> [UInt8] {
+    var document = bytes
+    // This byte begins gzip, and no document.
+    if bytes.first == 0x1F, let inflater = Inflater() {
+      document = []
+      let isSound = try bytes.withBytes { all throws(FeedError) in
+        try inflater.inflate(all) { piece throws(FeedError) in
+          if document.count > limit { throw .tooLarge(limit: limit) }
+          document.append(contentsOf: piece)
+        }
+      }
+      if !isSound && document.isEmpty { throw .damagedCompression }
+    }
+    if document.count > limit { throw .tooLarge(limit: limit) }
+    return document
   }
 
   package convenience init(file path: String) throws(FeedError) {
-    try self.init()
     let content: [UInt8]
     do throws(PosixError) {
       content = try Directories.read(path, limit: FeedLimits().document + 1)
     } catch {
       throw .storage(error)
     }
-    try content.withBytes { all throws(FeedError) in try append(all) }
+    try self.init(content)
   }
-
-  /// Takes the next bytes as they came.
-  /// - Throws: `FeedError.tooLarge`; `FeedError.damagedCompression`; `FeedError.storage` where there is no memory.
-  package func append(_ bytes: UnsafeRawBufferPointer) throws(FeedError) {
-    try decoder.decode(bytes) { piece throws(FeedError) in
-      guard count + piece.count <= limit else { throw .tooLarge(limit: limit) }
-      do throws(PosixError) { try file.append(piece) } catch { throw .storage(error) }
-      checksum.update(piece)
-      count += piece.count
-    }
-  }
-
-  /// Tells whether another body was the same, and is read in the same way: it changes with the parser. Who sends the
-  /// bytes can make two documents with the same one, and harms only himself.
-  package var digest: Int64 { Int64(checksum.value) << 32 | Int64(truncatingIfNeeded: count & 0xFFFF_FFFF) }
 
   /// All bytes: for measuring and fuzzing.
   package func bytes() throws -> [UInt8] {

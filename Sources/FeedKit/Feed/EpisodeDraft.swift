@@ -38,9 +38,6 @@ struct EpisodeDraft {
     (episode.imageURL, episode.notes, episode.enclosures) = (image.value, notes.value, found)
     episode.link = episode.link ?? permalink
     if !chapters.isEmpty { episode.chapters = ChapterList(chapters).text }
-    if let file = episode.enclosure, MediaType.isOther(type: file.type, url: file.url) {
-      warnings.add("an enclosure is neither audio nor video: *\(episode.fileExtension)")
-    }
     return episode
   }
 

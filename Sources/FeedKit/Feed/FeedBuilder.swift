@@ -65,12 +65,8 @@ final class FeedBuilder: XMLReceiver {
     buffer.removeAll(keepingCapacity: true)
   }
 
-  /// The document has ended.
-  /// - Parameter isWithinItem: it broke off amid an item, which is left out.
-  func finish(isWithinItem: Bool) -> ParsedFeed {
-    if isWithinItem, state.feed.episodes.last?.index == state.itemCount - 1 {
-      state.feed.episodes.removeLast()
-    }
+  /// The document has ended. An item that it broke off in is left out.
+  func finish() -> ParsedFeed {
     state.feed.emptiness = emptiness
     if let emptiness { state.warnings.add(emptiness) }
     var feed = state.feed

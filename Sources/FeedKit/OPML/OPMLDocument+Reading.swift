@@ -30,17 +30,17 @@ extension OPMLDocument {
     if let state = try StateFile.document(document.bytes) { return state }
     if let link = LinkFile.address(inBinary: document.bytes) { return OPMLDocument(link: link) }
     let builder = OPMLBuilder()
-    let repairs = try document.read(by: builder, byteLimit: byteLimit)
-    if builder.state.rootName == "opml" { return OPMLDocument(builder.state, repairs) }
+    let reading = try document.read(by: builder, byteLimit: byteLimit)
+    if builder.state.rootName == "opml" { return OPMLDocument(builder.state, reading.warnings) }
     if let link = builder.state.link { return OPMLDocument(link: link) }
     if document.bytes.count <= LinkFile.byteLimit,
       let link = document.withText({ LinkFile.address(inText: FeedText.string($0)) })
     {
       return OPMLDocument(link: link)
     }
-    let foreign = ForeignDocument(head: document.bytes.prefix(1024), root: builder.state.rootName)
+    let foreign = ForeignDocument(head: document.bytes, root: builder.state.rootName)
     if foreign.kind == .text {
-      let list = OPMLDocument(document.withText { OPMLBuilder.State(lines: FeedText.string($0)) }, nil)
+      let list = OPMLDocument(document.withText { OPMLBuilder.State(lines: FeedText.string($0)) }, [])
       if !list.feeds.isEmpty { return list }
     }
     throw .notAList(foreign)
@@ -51,13 +51,13 @@ extension OPMLDocument {
     self.link = link
   }
 
-  private init(_ found: OPMLBuilder.State, _ repairs: XMLRepairs?) {
+  private init(_ found: OPMLBuilder.State, _ repairs: [String]) {
     self.init(title: found.title, feeds: found.feeds)
     episodes = found.episodes
     // Overcast's "all data".
     isBackup = !episodes.isEmpty
     refusals = found.warnings.count
-    warnings = (repairs?.warnings ?? []) + found.warnings.lines
+    warnings = repairs + found.warnings.lines
   }
 }
 

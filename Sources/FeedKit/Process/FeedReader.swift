@@ -26,15 +26,17 @@ package struct FeedReader: Sendable {
   package func parse(
     _ body: FeedBody, baseURL: WebAddress?, httpCharset: String?, isBehind: Bool = false
   ) throws(FeedError) -> ParsedFeed {
-    try run(FeedJob(baseURL: baseURL, httpCharset: httpCharset, isBehind: isBehind), on: body)
+    let job = FeedJob(baseURL: baseURL, httpCharset: httpCharset, isBehind: isBehind)
+    let feed: ParsedFeed = try run(job, on: body)
+    if !feed.isWhole, feed.episodes.isEmpty { throw .incomplete }
+    return feed
   }
 
   /// Reads a list of subscriptions, and waits for that.
   /// - Throws: `FeedError.notAList` for another document; what `parse` throws.
   package func list(_ bytes: [UInt8]) throws(FeedError) -> OPMLDocument {
-    let body = try FeedBody(limit: bytes.withUnsafeBytes { OPMLDocument.limit(of: $0) })
-    try bytes.withBytes { all throws(FeedError) in try body.append(all) }
-    return try run(FeedJob(wantsList: true), on: body)
+    let limit = bytes.withUnsafeBytes { OPMLDocument.limit(of: $0) }
+    return try run(FeedJob(wantsList: true), on: FeedBody(bytes, limit: limit))
   }
 
   private func run<Document: FieldCoded>(_ job: FeedJob, on body: FeedBody) throws(FeedError) -> Document {

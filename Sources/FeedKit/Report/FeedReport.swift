@@ -20,56 +20,56 @@ package struct FeedReport: Sendable {
 
   /// The object of `podcastfs feed --json`: null for what the feed does not have.
   package var json: JSONValue {
-    .object([
-      ("title", .optional(feed.title)),
-      ("author", .optional(feed.author)),
-      ("link", .optional(feed.link?.reported)),
-      ("image", .optional(feed.imageURL?.reported)),
-      ("language", .optional(feed.language)),
-      ("feed_url", .optional(feedURL?.reported)),
-      ("description", .optional(feed.description)),
-      ("categories", .strings(feed.categories)),
-      ("explicit", .optional(feed.explicit)),
-      ("type", .optional(feed.type)),
-      ("guid", .optional(feed.guid)),
-      ("new_feed_url", .optional(feed.newFeedURL?.reported)),
-      ("next_page", .optional(feed.nextPageURL?.reported)),
-      ("warnings", .strings(feed.warnings)),
-      ("episodes", .array(zip(feed.episodes, names).map(Self.json))),
+    .members([
+      "title": feed.title,
+      "author": feed.author,
+      "link": feed.link?.reported,
+      "image": feed.imageURL?.reported,
+      "language": feed.language,
+      "feed_url": feedURL?.reported,
+      "description": feed.description,
+      "categories": feed.categories,
+      "explicit": feed.explicit,
+      "type": feed.type,
+      "guid": feed.guid,
+      "new_feed_url": feed.newFeedURL?.reported,
+      "next_page": feed.nextPageURL?.reported,
+      "warnings": feed.warnings,
+      "episodes": zip(feed.episodes, names).map(Self.json),
     ])
   }
 
   private static func json(_ episode: ParsedEpisode, name: String) -> JSONValue {
-    .object([
-      ("title", .optional(episode.title)),
-      ("guid", .optional(episode.guid)),
-      ("published", .optional(episode.published.map(CivilTime.iso8601))),
-      ("duration", .optional(episode.duration)),
-      ("name", .string(name)),
-      ("enclosures", .array(episode.enclosures.map(json))),
-      ("link", .optional(episode.link?.reported)),
-      ("image", .optional(episode.imageURL?.reported)),
-      ("season", .optional(episode.season)),
-      ("episode", .optional(episode.episode)),
-      ("explicit", .optional(episode.explicit)),
-      ("transcripts", .array(episode.transcripts.map(json))),
-      ("chapters", .optional(episode.chaptersURL?.reported)),
+    .members([
+      "title": episode.title,
+      "guid": episode.guid,
+      "published": episode.published.map(CivilTime.iso8601),
+      "duration": episode.duration,
+      "name": name,
+      "enclosures": episode.enclosures.map(json),
+      "link": episode.link?.reported,
+      "image": episode.imageURL?.reported,
+      "season": episode.season,
+      "episode": episode.episode,
+      "explicit": episode.explicit,
+      "transcripts": episode.transcripts.map(json),
+      "chapters": episode.chaptersURL?.reported,
     ])
   }
 
   private static func json(_ enclosure: ParsedEpisode.Enclosure) -> JSONValue {
-    .object([
-      ("url", .string(enclosure.address.reported)),
-      ("type", .optional(enclosure.type)),
-      ("length", .optional(enclosure.length)),
+    .members([
+      "url": enclosure.address.reported,
+      "type": enclosure.type,
+      "length": enclosure.length,
     ])
   }
 
   private static func json(_ transcript: Transcript) -> JSONValue {
-    .object([
-      ("url", .string(transcript.url.reported)),
-      ("type", .optional(transcript.type)),
-      ("language", .optional(transcript.language)),
+    .members([
+      "url": transcript.url.reported,
+      "type": transcript.type,
+      "language": transcript.language,
     ])
   }
 }

@@ -28,20 +28,23 @@ final class XMLDocument {
   /// - Parameters:
   ///   - receiver: gets what the document holds, and forgets it where the document is read again.
   ///   - byteLimit: the most bytes that are taken.
-  /// - Returns: what was repaired; nil where the document is well-formed.
-  func read(by receiver: XMLReceiver, byteLimit: Int) throws(FeedError) -> XMLRepairs? {
+  /// - Returns: whether it has come to its end, and what was repaired, one line each.
+  func read(
+    by receiver: XMLReceiver, byteLimit: Int
+  ) throws(FeedError) -> (isWhole: Bool, warnings: [String]) {
     guard bytes.count <= byteLimit else { throw .tooLarge(limit: byteLimit) }
     return try withText { text throws(FeedError) in
       let strict = try XMLPushParser(receiver: receiver, mode: .strict)
       strict.parse(UnsafeRawBufferPointer(text))
       strict.finish()
-      if !strict.hasFailed { return nil }
+      if !strict.hasFailed { return (true, []) }
       receiver.restart()
       let parser = try XMLPushParser(receiver: receiver, mode: .recovering)
       var repairer = XMLRepairer(text) { parser.parse($0) }
-      repairer.run()
+      let warnings = repairer.run()
       parser.finish()
-      return repairer.repairs
+      let isWhole = parser.openElements == 0
+      return (isWhole, warnings + (isWhole ? [] : ["the document breaks off: its complete part is read"]))
     }
   }
 
@@ -93,9 +96,7 @@ enum TextEncoding: Hashable {
   case other(String)
 
   static let marks: [(bytes: [UInt8], encoding: TextEncoding)] = [
-    ([0xEF, 0xBB, 0xBF], .utf8), ([0xFF, 0xFE, 0, 0], .other("UTF-32LE")),
-    ([0, 0, 0xFE, 0xFF], .other("UTF-32BE")), ([0xFF, 0xFE], .other("UTF-16LE")),
-    ([0xFE, 0xFF], .other("UTF-16BE")),
+    ([0xEF, 0xBB, 0xBF], .utf8), ([0xFF, 0xFE], .other("UTF-16LE")), ([0xFE, 0xFF], .other("UTF-16BE")),
   ]
 
   /// Finds the encoding of a document that has no byte order mark, by the first of: zeros among its first bytes, its XML

@@ -29,6 +29,7 @@ final class XMLPushParser {
   private let mode: Mode
   /// Whether the document has proved not to be well-formed, or has entities that XML does not know.
   @exclusivity(unchecked) private(set) var hasFailed = false
+  @exclusivity(unchecked) private(set) var openElements = 0
 
   init(receiver: XMLReceiver, mode: Mode) throws(FeedError) {
     _ = Self.initializeOnce
@@ -77,10 +78,16 @@ final class XMLPushParser {
       let element = XMLElement(
         localName: name, prefix: prefix, namespace: namespace,
         attributes: attributes.map { UnsafePointer($0) }, attributeCount: Int(count))
-      XMLPushParser.with(data) { if $0.isRunning { $0.receiver.startElement(element) } }
+      XMLPushParser.with(data) { parser in
+        parser.openElements += 1
+        if parser.isRunning { parser.receiver.startElement(element) }
+      }
     }
     handler.endElementNs = { data, _, _, _ in
-      XMLPushParser.with(data) { if $0.isRunning { $0.receiver.endElement() } }
+      XMLPushParser.with(data) { parser in
+        parser.openElements -= 1
+        if parser.isRunning { parser.receiver.endElement() }
+      }
     }
     handler.characters = { data, bytes, count in
       let text = UnsafeBufferPointer(start: bytes, count: Int(count))

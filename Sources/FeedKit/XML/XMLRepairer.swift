@@ -3,7 +3,7 @@ internal import PodcastModel
 /// Rewrites a document that is not well-formed as the well-formed one that was most likely meant. `HTMLReader` parts it
 /// into pieces: references become numeric, other ampersands and angle brackets become text, controls go, bytes that are
 /// no UTF-8 are read as windows-1252, elements are closed where they must end. Comments, processing instructions and
-/// document types are left out; CDATA sections become text.
+/// document types are left out; CDATA sections become text. What the document breaks off in stays open.
 struct XMLRepairer {
   /// Bytes before a document's first element in which that is looked for.
   private static let longestProlog = 16_384
@@ -12,7 +12,7 @@ struct XMLRepairer {
   private static let harmless = Array("\u{FEFF}]>".utf8)
   private static let roots: Set<String> = ["rss", "feed", "rdf:rdf", "channel", "opml", "html"]
 
-  private(set) var repairs = XMLRepairs()
+  private var changes = FeedWarnings()
   private var reader: HTMLReader
   /// The names of the elements that are open, the innermost last.
   private var openElements: [[UInt8]] = []
@@ -29,7 +29,8 @@ struct XMLRepairer {
     self.emit = emit
   }
 
-  mutating func run() {
+  /// - Returns: what was changed, one line for each kind.
+  mutating func run() -> [String] {
     skipProlog()
     while let piece = reader.next() {
       switch piece {
@@ -43,9 +44,8 @@ struct XMLRepairer {
       if output.count > Self.pieceSize { flush() }
       if openElements.isEmpty { break }
     }
-    noteEnding()
-    while !openElements.isEmpty { closeLast() }
     flush()
+    return changes.lines
   }
 
   /// Leaves out everything before the first element, which is the first with a name that we know: a server's own
@@ -68,39 +68,15 @@ struct XMLRepairer {
     }
     guard let first else { return }
     reader = first.reader
-    if first.isBehindJunk { repairs.note("text before the document") }
-  }
-
-  private mutating func noteEnding() {
-    for _ in openElements { repairs.note("an element that was not closed") }
-    repairs.isWithinItem = openElements.contains {
-      $0.elementsEqual("item".utf8) || $0.elementsEqual("entry".utf8)
-    }
-    if openElements.isEmpty { return }
-    // The root, and the channel within it.
-    repairs.ending = openElements.count > 2 || repairs.isWithinItem ? .withinElement : .betweenItems
+    if first.isBehindJunk { note("text before the document") }
   }
 
   private mutating func flush() {
     output.withUnsafeBytes(emit)
     output.removeAll(keepingCapacity: true)
   }
-}
 
-/// What was changed in a document to make it well-formed XML.
-struct XMLRepairs {
-  private var changes = FeedWarnings()
-  /// Whether elements were open when the document was at its end.
-  fileprivate(set) var ending = ParsedFeed.Ending.whole
-  /// One of them was an item.
-  fileprivate(set) var isWithinItem = false
-
-  fileprivate mutating func note(_ change: String) { changes.add("repaired: " + change) }
-
-  /// One line for each kind.
-  var warnings: [String] {
-    changes.lines + (ending == .whole ? [] : ["the document breaks off: its complete part is read"])
-  }
+  private mutating func note(_ change: String) { changes.add("repaired: " + change) }
 }
 
 extension XMLRepairer {
@@ -124,10 +100,10 @@ extension XMLRepairer {
   private mutating func copyEnd() {
     let name = reader.source.dropFirst(2).prefix { !HTMLTag.endsName($0) }
     guard let depth = depth(of: name) else {
-      repairs.note("an end tag without its element")
+      note("an end tag without its element")
       return
     }
-    for _ in 1..<depth { repairs.note("an element that was not closed") }
+    for _ in 1..<depth { note("an element that was not closed") }
     for _ in 0..<depth { closeLast() }
   }
 
@@ -139,7 +115,7 @@ extension XMLRepairer {
     }
     guard let depth = containers.min(), depth > 1 else { return }
     for _ in 1..<depth {
-      repairs.note("an element that was not closed")
+      note("an element that was not closed")
       closeLast()
     }
   }
@@ -200,15 +176,15 @@ extension XMLRepairer {
       let byte = text[position]
       switch byte {
       case UInt8(ascii: "&"):
-        if isMarkup { repairs.note("an ampersand that was not escaped") }
+        if isMarkup { note("an ampersand that was not escaped") }
         output += "&#38;".utf8
       case UInt8(ascii: "<"):
-        if isMarkup { repairs.note("an angle bracket that was not escaped") }
+        if isMarkup { note("an angle bracket that was not escaped") }
         output += "&#60;".utf8
       case UInt8(ascii: ">"): output += "&#62;".utf8
       case UInt8(ascii: "\""): output += "&#34;".utf8
       case 9, 10, 13, 0x20..<0x80: output.append(byte)
-      case 0..<0x20: repairs.note("a control character")
+      case 0..<0x20: note("a control character")
       default:
         position += copyCharacter(text[position...])
         continue
@@ -229,11 +205,11 @@ extension XMLRepairer {
       }
     let character = text.prefix(length)
     guard length > 1, let scalar = String(validating: character, as: UTF8.self)?.unicodeScalars.first else {
-      repairs.note("a byte in another encoding")
+      note("a byte in another encoding")
       Windows1252.append(text[text.startIndex], to: &output)
       return 1
     }
-    if XMLText.isAllowed(scalar.value) { output += character } else { repairs.note("a control character") }
+    if XMLText.isAllowed(scalar.value) { output += character } else { note("a control character") }
     return length
   }
 }
