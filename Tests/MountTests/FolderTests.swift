@@ -117,7 +117,7 @@ import Testing
     let list = folder + "/subscriptions.opml"
     #expect(try !Directories.read(list).isEmpty)
     let editor = try FileDescriptor(opening: list, O_WRONLY | O_TRUNC).release()
-    #expect(write(editor, "\n", 1) == 1)
+    #expect(write(editor, "http://elsewhere.example/feed\n", 30) == 30)
     #expect(errnoOf { close(editor) } == .EPERM)
     #expect(unlink(folder + "/list.opml") == 0)
   }
