@@ -10,11 +10,9 @@
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
 #undef curl_multi_setopt
-#undef curl_share_setopt
 
 #define OTHERS(each) \
-  each(global_init) each(easy_setopt) each(easy_getinfo) each(multi_setopt) each(share_init) each(share_setopt) \
-  each(url) each(url_cleanup) each(url_set) each(url_get)
+  each(global_init) each(easy_setopt) each(easy_getinfo) each(multi_setopt) each(url) each(url_cleanup) each(url_set) each(url_get)
 #define POINTER(name) static __typeof__(&curl_##name) name##_;
 OTHERS(POINTER)
 #define DEFINE(result, name, parameters, arguments) \
@@ -60,11 +58,6 @@ void podcastfs_curl_multi_set_callbacks(CURLM *multi, podcastfs_curl_socket_call
   multi_setopt_(multi, CURLMOPT_SOCKETDATA, data);
   multi_setopt_(multi, CURLMOPT_TIMERFUNCTION, timer);
   multi_setopt_(multi, CURLMOPT_TIMERDATA, data);
-}
-CURLSH *podcastfs_curl_share_tls_sessions(void) {
-  CURLSH *share = share_init_();
-  if (share) share_setopt_(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
-  return share;
 }
 char *podcastfs_curl_resolve(const char *base, const char *reference) {
   const unsigned leave = CURLU_NON_SUPPORT_SCHEME | CURLU_ALLOW_SPACE;

@@ -2,9 +2,7 @@ internal import Configuration
 internal import PodcastModel
 internal import PosixKit
 
-/// The words of a call after the command's name.
 package struct ArgumentList {
-  /// The words that have not been taken yet.
   package private(set) var words: [String]
 
   /// The flags of its command, to suggest one for a mistyped flag.

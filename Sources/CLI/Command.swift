@@ -1,4 +1,3 @@
-/// One of the program's commands: `podcastfs NAME …`.
 package protocol Command: SendableMetatype {
   static var name: String { get }
   /// One line for `podcastfs help`.

@@ -6,7 +6,6 @@ internal import PodcastModel
 internal import PosixKit
 internal import TransferClient
 
-/// `podcastfs`: finds the command and runs it.
 package enum CommandLineTool {
   /// Commands that `podcastfs help` shows on one line.
   struct Line: Sendable {
@@ -18,7 +17,6 @@ package enum CommandLineTool {
     }
   }
 
-  /// The table of all commands, as `podcastfs help` groups them.
   static var groups: [(title: String, lines: [Line])] {
     [("Podcasts", podcasts), ("Downloads", downloads), ("Mount", mounts), ("Upkeep", upkeep)]
   }
@@ -50,7 +48,7 @@ package enum CommandLineTool {
     Line(
       OpenCommand.self, DemoCommand.self, PlayersCommand.self,
       text: "open the folder; try it out; media players"),
-    Line(RestartCommand.self, DesktopCommand.self, text: "use the new version; menus of file managers"),
+    Line(RestartCommand.self),
   ]
   private static let upkeep = [
     Line(DoctorCommand.self, VerifyCommand.self, text: "find problems and fixes; check downloads"),
@@ -85,14 +83,7 @@ package enum CommandLineTool {
     }
   }
 
-  /// What every command takes, or many: it may stand before the command, too.
-  private static let general: Set<String> = ["--quiet", "-q", "--json"]
-
   private static func dispatch(_ arguments: [String]) throws -> Int32 {
-    let leading = arguments.prefix { general.contains($0) }
-    if !leading.isEmpty, let word = arguments.dropFirst(leading.count).first {
-      return try dispatch([word] + leading + arguments.dropFirst(leading.count + 1))
-    }
     guard let first = arguments.first else {
       StandardStreams.write(HelpCommand.overview + "\n", to: StandardStreams.errors)
       return 64

@@ -105,20 +105,6 @@ package enum StandardStreams {
     raise(SIGPIPE)
     exit(1)
   }
-
-  /// Ends the program as soon as the reader of standard output has gone, also while nothing is written: for commands that
-  /// write when something changes.
-  package static func endWhenUnread() {
-    _ = PosixThread.attempt("unread", stackSize: 65_536) {
-      // No event is asked for: POLLERR (a pipe) and POLLHUP (a terminal, a socket) come unasked.
-      var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
-      while poll(&output, 1, -1) <= 0 || output.revents & Int16(POLLERR | POLLHUP) == 0 {
-        // A descriptor that cannot be watched.
-        if output.revents & Int16(POLLNVAL) != 0 { return }
-      }
-      endAsAFilterDoes()
-    }
-  }
 }
 
 /// The words of the call as messages show them: any word may be an address with a password, or a whole document.

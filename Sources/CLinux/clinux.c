@@ -7,6 +7,7 @@
 #include <linux/filter.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <locale.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
@@ -16,6 +17,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <wchar.h>
 
 extern char **environ;
 
@@ -160,3 +162,11 @@ int podcastfs_power_events(void) {
 }
 
 int podcastfs_process_descriptor(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
+
+int podcastfs_columns(uint32_t character) {
+  // Two threads may make it at the same time: one is lost then.
+  static _Atomic(locale_t) locale;
+  if (locale == (locale_t)0) locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+  if (locale != (locale_t)0) uselocale(locale);
+  return wcwidth((wchar_t)character);
+}

@@ -14,10 +14,8 @@ package struct Places: Hashable, Sendable {
   /// `$XDG_RUNTIME_DIR/podcastfs`: socket, live maps.
   package var runtime: String
 
-  /// What the programs have to say.
   package var logFile: String { Self.logFile(in: state) }
 
-  /// The log in a state directory.
   package static func logFile(in state: String) -> String { state + "/podcastfs.log" }
 
   /// The home directory that some of these are in; nil where variables name them all.

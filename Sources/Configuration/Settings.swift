@@ -77,7 +77,6 @@ package struct Settings: Hashable, Sendable {
   /// What the configuration file sets for single feeds, by the feed's address as the file has it.
   package var feeds: [String: FeedSettings] = [:]
 
-  /// The server to synchronize with; nil for none.
   package var sync: SyncSettings?
 
   /// Where `searchURL` is not set.

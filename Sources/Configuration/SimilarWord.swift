@@ -1,4 +1,3 @@
-/// Suggestions for mistyped words.
 package enum SimilarWord {
   /// ": did you mean WORD?", to be put behind what is wrong; nothing where no word is near, or the word is right.
   package static func question(_ word: String, among words: [String]) -> String {

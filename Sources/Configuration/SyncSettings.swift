@@ -16,7 +16,6 @@ package struct SyncSettings: Hashable, Sendable {
 
   package enum Kind: String, Sendable, CaseIterable { case gpodder, nextcloud }
 
-  /// Which addresses the server gets to know.
   package enum Feeds: String, Sendable, CaseIterable {
     /// Those without credentials and tokens.
     case `public`

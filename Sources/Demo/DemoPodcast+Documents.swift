@@ -83,6 +83,5 @@ extension DemoPodcast {
 }
 
 extension String {
-  /// For XML's text and attributes.
   fileprivate var inXML: String { XMLText.escaped(self, keepsLines: true) }
 }

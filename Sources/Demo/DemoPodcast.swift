@@ -10,7 +10,6 @@ struct DemoPodcast {
     var chapters: [Chapter] = []
   }
 
-  /// What is said or heard from second to second.
   struct Cue {
     var from: Int
     var to: Int

@@ -7,13 +7,11 @@ extension EpisodeWriter {
   ///
   /// Where the disk fails, `present` is afterwards what is known to be on it: the kernel forgets such an error, and
   /// the next flush would succeed without the bytes.
-  package func synchronize() throws(PosixError) {
-    try synchronize { file throws(PosixError) in try file.synchronize() }
-  }
-
   /// - Parameter flush: brings a file's data to the disk (a test's may fail).
   package func synchronize(
-    _ flush: (borrowing FileDescriptor) throws(PosixError) -> Void
+    _ flush: (borrowing FileDescriptor) throws(PosixError) -> Void = { file throws(PosixError) in
+      try file.synchronize()
+    }
   ) throws(PosixError) {
     try journal.withLock { journal throws(PosixError) in
       let known = journal.journal

@@ -21,8 +21,6 @@ package protocol FuseFileSystem: AnyObject, Sendable {
   func open(_ call: FuseCall, flags: Int32, _ reply: consuming FuseReply)
   func read(
     _ call: FuseCall, at offset: Int64, count: Int, _ options: FuseReadOptions, _ reply: consuming FuseReply)
-  /// poll(2). The waiter, where there is one, is to be notified when the answer may have changed.
-  func poll(_ call: FuseCall, _ waiter: FusePollWaiter?, _ reply: consuming FuseReply)
   func write(
     _ call: FuseCall, at offset: Int64, _ bytes: UnsafeRawBufferPointer, _ reply: consuming FuseReply)
   func flush(_ call: FuseCall, _ reply: consuming FuseReply)

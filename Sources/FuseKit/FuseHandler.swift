@@ -122,9 +122,6 @@ extension FuseHandler {
         $0.read($1, at: Int64(offset), count: size, FuseReadOptions(info?.pointee), $2)
       }
     }
-    operations.poll = { request, node, info, waiter in
-      serve(request, node, info) { $0.poll($1, waiter.map { FusePollWaiter($0) }, $2) }
-    }
     operations.write = { request, node, bytes, size, offset, info in
       let bytes = UnsafeRawBufferPointer(start: bytes, count: size)
       serve(request, node, info) { $0.write($1, at: Int64(offset), bytes, $2) }

@@ -1,4 +1,5 @@
 internal import CFuse3
+internal import CLinux
 internal import Glibc
 package import PosixKit
 
@@ -8,19 +9,18 @@ package import PosixKit
 /// Sendable, because libfuse lets any thread answer, and a reply has one owner.
 package struct FuseReply: ~Copyable, @unchecked Sendable {
   let request: fuse_req_t
-  private let measure = FuseMeter.Measure()
+  private let operation = podcastfs_operation()
 
   init(_ request: fuse_req_t) { self.request = request }
 
   deinit {
-    measure.end(EIO)
+    FuseMeter.count(operation, EIO)
     fuse_reply_err(request, EIO)
   }
 
-  /// Gives the request away unanswered.
   private consuming func take(_ errno: Int32 = 0) -> fuse_req_t {
     let request = request
-    measure.end(errno)
+    FuseMeter.count(operation, errno)
     discard self
     return request
   }
@@ -40,10 +40,6 @@ package struct FuseReply: ~Copyable, @unchecked Sendable {
     var parameters = entry.parameters
     var info = options.info
     return fuse_reply_create(take(), &parameters, &info) == 0
-  }
-
-  package consuming func pollable(isReadable: Bool) {
-    fuse_reply_poll(take(), isReadable ? UInt32(POLLIN | POLLRDNORM) : 0)
   }
 
   package consuming func attributes(_ attributes: FuseAttributes, timeout: Double) {

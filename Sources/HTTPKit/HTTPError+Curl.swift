@@ -14,7 +14,7 @@ extension HTTPTransfer {
     case CURLE_COULDNT_CONNECT: return unconnected
     case CURLE_OPERATION_TIMEDOUT: return timedOut
     case CURLE_UNSUPPORTED_PROTOCOL: return unsupported
-    case CURLE_URL_MALFORMAT: return HTTPError(.malformedURL, "not a valid web address", .EINVAL)
+    case CURLE_URL_MALFORMAT: return .notOfTheWeb
     case CURLE_PARTIAL_FILE:
       return HTTPError(.shortBody, "\(host) closed the connection before the end", .EIO)
     case CURLE_SSL_CONNECT_ERROR where systemError == .ECONNRESET || systemError == .EPIPE: return lost
@@ -94,6 +94,7 @@ extension HTTPTransfer {
 }
 
 extension HTTPError {
+  static let notOfTheWeb = HTTPError(.malformedURL, "not a valid web address", .EINVAL)
   static func headTooLong(_ host: String) -> HTTPError {
     HTTPError(.protocolError, "\(host) sent headers without end", .EIO)
   }

@@ -43,8 +43,6 @@ extension HTTPResponseHead {
   package func retryAfter(now: Int64) -> Int64? {
     guard let text = value("retry-after") else { return nil }
     if let seconds = ContentRange.number(Substring(text)) { return min(seconds, 315_360_000) }
-    // More than a number can be is long (ten years), not nothing.
-    if !text.isEmpty && text.utf8.allSatisfy({ (48...57).contains($0) }) { return 315_360_000 }
     guard let date = DateText.seconds(text) else { return nil }
     // The server's own clock, where it tells it: ours may be wrong.
     let reference = value("date").flatMap(DateText.seconds) ?? now

@@ -19,8 +19,6 @@ package final class HTTPSession {
   private let loop: EventLoop
   /// libcurl's handle for all transfers: made for the first request, which loads libcurl.
   private var multi: UnsafeMutableRawPointer?
-  /// TLS sessions, so that further connections to a host resume them.
-  private(set) var share: UnsafeMutableRawPointer?
   private var transfers: [TaskID: HTTPTransfer] = [:]
   private var isStopped = false
   /// Whether there are requests that libcurl has not begun with.
@@ -79,7 +77,6 @@ package final class HTTPSession {
     for id in transfers.keys.sorted() { end(id, .cancelled) }
     if let multi { podcastfs_curl_multi_cleanup(multi) }
     multi = nil
-    if let share { podcastfs_curl_share_cleanup(share) }
     for socket in sockets { loop.unwatch(socket) }
     for timer in [timer, silence] { if let timer { loop.cancel(timer) } }
   }
@@ -128,7 +125,6 @@ extension HTTPSession {
     try HTTPLibrary.load()
     guard let made = podcastfs_curl_multi_init() else { throw HTTPError(.other, "no memory", .ENOMEM) }
     multi = made
-    share = podcastfs_curl_share_tls_sessions().map { UnsafeMutableRawPointer($0) }
     // A connection for each transfer: what a seek asks for on a stream of its own comes behind all that the host has
     // already sent on that connection (Documentation/Transfers.md).
     _ = podcastfs_curl_multi_set_long(made, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))

@@ -16,7 +16,6 @@ extension HTTPTransfer {
     set(CURLOPT_DNS_CACHE_TIMEOUT, 1)
     // Do not wait for a resolver's thread when the transfer ends: one dead name server would hold up all.
     set(CURLOPT_QUICK_EXIT, 1)
-    if let share = session.share { set(CURLOPT_SHARE, share) }
     setURL(request.url.trimmed)
     set(CURLOPT_PROTOCOLS_STR, "http,https")
     set(CURLOPT_COOKIEFILE, "")

@@ -44,7 +44,7 @@ final class HTTPTransfer {
     _ id: HTTPSession.TaskID, _ request: HTTPRequest, _ receiver: any HTTPResponseReceiver,
     _ session: HTTPSession
   ) throws(HTTPError) {
-    guard WebAddress(request.url.trimmed).isWeb else { throw Self.unusable(request.url.trimmed) }
+    guard WebAddress(request.url.trimmed).isWeb else { throw .notOfTheWeb }
     guard let easy = podcastfs_curl_easy_init() else { throw HTTPError(.other, "no memory", .ENOMEM) }
     self.id = id
     self.easy = easy
@@ -61,13 +61,6 @@ final class HTTPTransfer {
     podcastfs_curl_easy_cleanup(easy)
     for list in lists { podcastfs_curl_slist_free_all(list) }
     words.deallocate()
-  }
-
-  private static func unusable(_ url: String) -> HTTPError {
-    if let scheme = WebAddress(url).scheme, scheme != "http", scheme != "https" {
-      return HTTPError(.unsupportedScheme, "addresses of \(scheme): are not supported", .EINVAL)
-    }
-    return HTTPError(.malformedURL, "not a valid web address", .EINVAL)
   }
 
   /// The transfer that an easy handle belongs to.

@@ -18,9 +18,8 @@ package struct HostAddress: Hashable, Sendable {
     self.bytes = bytes
   }
 
-  /// Unspecified, loopback, private, shared (CGNAT), link-local, multicast or reserved, or of another special-purpose
-  /// network (documentation, benchmarks, discard, Teredo…), also inside an IPv6 form that carries an IPv4 address
-  /// (IANA's special-purpose registries, RFC 6890; RFC 4193, RFC 4291, RFC 6052, RFC 3056).
+  /// Unspecified, loopback, private, shared (CGNAT), link-local, multicast or reserved, also inside an IPv6 form that
+  /// carries an IPv4 address (RFC 6890, RFC 4193, RFC 4291, RFC 6052, RFC 3056).
   package var isPrivate: Bool {
     if bytes.count == 4 { return Self.isPrivate(v4: bytes[...]) }
     guard bytes.count == 16 else { return true }
@@ -37,12 +36,6 @@ package struct HostAddress: Hashable, Sendable {
       return bytes[4..<12].contains { $0 != 0 } || Self.isPrivate(v4: bytes[12...])
     }
     if bytes.starts(with: [0x20, 0x02]) { return Self.isPrivate(v4: bytes[2..<6]) }
-    // Discard only (100::/64), a dummy prefix (100:0:0:1::/64, RFC 9780), IETF protocols with Teredo, benchmarks and ORCHID (2001::/23), documentation
-    // (2001:db8::/32, 3fff::/20), segment routing (5f00::/16).
-    if bytes.starts(with: [0x01, 0x00, 0, 0, 0, 0, 0]) && bytes[7] < 2 { return true }
-    if bytes.starts(with: [0x20, 0x01]) && (bytes[2] < 2 || bytes[2...3] == [0x0d, 0xb8]) { return true }
-    if bytes.starts(with: [0x3f, 0xff]) && bytes[2] < 0x10 { return true }
-    if bytes.starts(with: [0x5f, 0x00]) { return true }
     switch (bytes[0], bytes[1]) {
     case (0xfc...0xfd, _), (0xff, _): return true
     case (0xfe, 0x80...0xff): return true
@@ -55,8 +48,6 @@ package struct HostAddress: Hashable, Sendable {
     return switch (a, b, c) {
     case (0, _, _), (10, _, _), (127, _, _), (224...255, _, _): true
     case (100, 64...127, _), (169, 254, _), (172, 16...31, _), (192, 168, _), (192, 0, 0): true
-    // Documentation, benchmarks, and what relayed 6to4 once.
-    case (192, 0, 2), (198, 51, 100), (203, 0, 113), (198, 18...19, _), (192, 88, 99): true
     default: false
     }
   }

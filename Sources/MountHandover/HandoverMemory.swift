@@ -16,7 +16,6 @@ package final class HandoverMemory: Sendable {
     case openDirectory = 2
     /// The thread that makes inotify events (`InotifyEmitter`).
     case emitter = 3
-    case movedNode = 4
   }
 
   package struct Record: Sendable {
@@ -30,7 +29,7 @@ package final class HandoverMemory: Sendable {
     /// 1 where this process has got a request.
     case served = 1
     case fault = 2
-    /// How many records have ever been in use at once, and so may be. The file has room for these at least.
+    /// How many records have ever been in use at once, and so may be.
     case recordCount = 3
     /// The mount's device, as the kernel numbers it.
     case device = 4
@@ -53,19 +52,14 @@ package final class HandoverMemory: Sendable {
   private static let firstRecord = Int(PODCASTFS_MEMORY_HEADER) / 8
   private static let recordWords = 8
   /// More are not remembered: what is open beyond is as if the process had never had it.
-  private static let limit = 1 << 17
-  private static let size = fileSize(limit)
-  /// The file grows by so many records (64 KiB): its size counts for the limit of files' sizes (`ulimit -f`).
-  private static let step = 1 << 10
-
-  private static func fileSize(_ records: Int) -> Int {
-    Int(PODCASTFS_MEMORY_HEADER) + records * recordWords * 8
-  }
+  private static let limit = 1 << 14
+  /// In bytes: one MiB. It counts for the limit of files' sizes (`ulimit -f`).
+  private static let size = Int(PODCASTFS_MEMORY_HEADER) + limit * recordWords * 8
 
   /// A new one, for a mount that begins.
   package init() throws(PosixError) {
     file = try FileDescriptor.inMemory(Self.name)
-    try file.truncate(to: Int64(Self.fileSize(Self.step)))
+    try file.truncate(to: Int64(Self.size))
     memory = try SharedMemory(file, size: Self.size, writable: true)
     free = Monitor([])
     memory.store(Int(PODCASTFS_WORD_LAYOUT), UInt64(PODCASTFS_MEMORY_LAYOUT))
@@ -75,16 +69,14 @@ package final class HandoverMemory: Sendable {
   /// - Throws: EINVAL where it is none, or of another layout.
   package init(inherited file: consuming FileDescriptor) throws(PosixError) {
     self.file = file
-    let size = Int(try self.file.status().st_size)
-    guard size >= Self.fileSize(0) else { throw PosixError(.EINVAL, "take over the mount's memory") }
+    let isWhole = Int(try self.file.status().st_size) == Self.size
+    guard isWhole else { throw PosixError(.EINVAL, "take over the mount's memory") }
     memory = try SharedMemory(self.file, size: Self.size, writable: true)
     free = Monitor([])
     guard memory.load(Int(PODCASTFS_WORD_LAYOUT)) == UInt64(PODCASTFS_MEMORY_LAYOUT) else {
       throw PosixError(.EINVAL, "take over the mount's memory")
     }
-    let count = recordCount
-    guard size >= Self.fileSize(count) else { throw PosixError(.EINVAL, "take over the mount's memory") }
-    free.withLock { $0 = (0..<count).reversed().filter { memory.load(Self.word($0)) == 0 } }
+    free.withLock { $0 = (0..<recordCount).reversed().filter { memory.load(Self.word($0)) == 0 } }
   }
 
   package subscript(word: Word) -> UInt64 {
@@ -141,9 +133,6 @@ package final class HandoverMemory: Sendable {
       if let index = free.popLast() { return index }
       let count = recordCount
       guard count < Self.limit else { return nil }
-      // A multiple of the step: after a kill before the count was stored, the file grows to the same size again.
-      let grown = Int64(Self.fileSize(count + Self.step))
-      if count % Self.step == 0, (try? file.truncate(to: grown)) == nil { return nil }
       self[.recordCount] = UInt64(count + 1)
       return count
     }
@@ -153,11 +142,6 @@ package final class HandoverMemory: Sendable {
     }
     memory.store(Self.word(index), kind.rawValue)
     return index
-  }
-
-  /// - Parameter position: of the values, from 0.
-  package func set(_ index: Int, _ position: Int, to value: UInt64) {
-    memory.store(Self.word(index) + 1 + position, value)
   }
 
   package func remove(_ index: Int) {

@@ -15,7 +15,6 @@ struct AddressRenewal: Sendable {
   /// which an open tries a failed one again.
   private static let rest = 9.0
 
-  /// Answers the daemon whenever it asks.
   func begin() {
     transfers.setAddressHandler { key, expired in
       queue.async { renew(key, expired) }

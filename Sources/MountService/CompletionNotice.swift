@@ -12,12 +12,12 @@ internal import TransferProtocol
 final class CompletionNotice: Sendable {
   private let settings: Settings
   private let mountPoint: String
-  /// Of marks that say which completions have been taken, by whichever mount was first.
-  private var marks: String { places.runtime + "/completed" }
+  /// `notify` and `on_complete`, where this mount is the one of its user's that acts.
+  private let roles = Monitor<Set<String>>([])
   private var catalogue: String { places.data + "/catalog.sqlite" }
   private let places: Places
   private let log: LogFile
-  private let claims = WorkQueue(name: "completion")
+  private let queue = WorkQueue(name: "completion")
   private let notifications: Notifications
   /// The rule `notify` of a podcast; nil where it has none.
   private let rule: @Sendable (_ podcast: Int64) -> Bool?
@@ -30,22 +30,19 @@ final class CompletionNotice: Sendable {
   ) {
     (self.rule, self.settings, self.mountPoint) = (rule, settings, mountPoint)
     (self.places, self.log) = (places, log)
-    notifications = Notifications(
-      mountPoint: mountPoint, lockFile: places.runtime + "/notifications.lock", log: log)
+    notifications = Notifications(mountPoint: mountPoint, log: log)
   }
 
   func completed(_ entry: EpisodeEntry, _ status: TransferStatus) {
-    claims.async { [self] in
-      let command = settings.onComplete
-      guard command != nil || notifies, claim(status) else { return }
-      if let command {
+    queue.async { [self] in
+      if let command = settings.onComplete, acts("on_complete") {
         commands.async { [self] in
           // The command's files get the user's own umask, not the private one of this process.
           let script = "umask \(String(UserMask.bits, radix: 8))\n\(command)"
           Self.run("on_complete", "/bin/sh", ["-c", script], environment(of: entry, status), log)
         }
       }
-      if notifies, rule(entry.podcast.id) != false {
+      if notifies, acts("notify"), rule(entry.podcast.id) != false {
         let folder = "\(mountPoint)/Downloaded/\(entry.podcast.name)"
         notifications.add(
           .init(
@@ -65,15 +62,15 @@ final class CompletionNotice: Sendable {
         known.updateValue(status.state, forKey: key)
       }
       if status.state == .failed && before != .failed { failed(status) }
-      if [status.state, before].contains(where: { $0 == .downloading || $0 == .queued }) {
+      if [status.state, before].contains(where: { $0 == .downloading || $0 == .queued }), acts("notify") {
         notifications.progress(status)
       }
     }
   }
 
   private func failed(_ status: TransferStatus) {
-    claims.async { [self] in
-      guard notifies, claim(status) else { return }
+    queue.async { [self] in
+      guard notifies, acts("notify") else { return }
       let entry = KnownEntries.all(forKeys: [status.key], inFile: catalogue).first
       if let entry, rule(entry.podcast.id) == false { return }
       let show = entry.map { folder(of: $0.podcast) } ?? status.show
@@ -83,8 +80,8 @@ final class CompletionNotice: Sendable {
 
   /// New episodes of a podcast whose rules announce them.
   func appeared(_ episodes: [Episode], ofPodcast podcast: Int64) {
-    claims.async { [self] in
-      guard notifies, let last = episodes.last, claim("new-\(last.id)") else { return }
+    queue.async { [self] in
+      guard notifies, !episodes.isEmpty, acts("notify") else { return }
       let folder = KnownEntries.folderNames(ofPodcasts: [podcast], inFile: catalogue)[podcast] ?? ""
       let titles = episodes.suffix(Self.mostTitles).reversed().map(\.title)
       let rest = episodes.count - titles.count
@@ -101,7 +98,6 @@ final class CompletionNotice: Sendable {
 
   private var notifies: Bool { settings.notifies && Notifications.isPossible }
 
-  /// Runs a program and waits for its end.
   static func run(
     _ name: String, _ path: String, _ arguments: [String], _ environment: [String: String]?, _ log: LogFile
   ) {
@@ -130,30 +126,18 @@ final class CompletionNotice: Sendable {
     return variables
   }
 
-  /// Seconds after which no mount can still hear of a completion for the first time.
-  private static let lifetime: Int64 = 3600
-
-  /// Whether this mount is the one that acts: the daemon tells all mounts the same of a completion, and the
-  /// first to make its mark has it.
-  private func claim(_ status: TransferStatus) -> Bool {
-    claim("\(status.key.text)-\(status.generation)-\(status.changed)")
-  }
-
-  private func claim(_ name: String) -> Bool {
-    do {
-      try Directories.create(marks)
-      for old in try Directories.names(in: marks) {
-        var found = stat()
-        let path = marks + "/" + old
-        if lstat(path, &found) == 0, Int64(found.st_mtim.tv_sec) < wallClockSeconds() - Self.lifetime {
-          unlink(path)
-        }
+  /// Whether this mount is the one of its user's that acts: the daemon tells all of them the same. It is the first to lock
+  /// the file of the role, until its process ends.
+  private func acts(_ role: String) -> Bool {
+    roles.withLock { roles in
+      let path = "\(places.runtime)/\(role).lock"
+      if !roles.contains(role), let file = try? FileDescriptor(opening: path, O_RDWR | O_CREAT),
+        file.tryLock(.exclusive)
+      {
+        roles.insert(role)
+        _ = file.release()
       }
-      _ = try FileDescriptor(opening: "\(marks)/\(name)", O_WRONLY | O_CREAT | O_EXCL)
-      return true
-    } catch {
-      if error.errno != .EEXIST { log.write("cannot mark a completion: \(error)") }
-      return false
+      return roles.contains(role)
     }
   }
 }

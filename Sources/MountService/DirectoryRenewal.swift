@@ -51,7 +51,7 @@ final class DirectoryRenewal: Sendable {
     environment[DumpQuestion.addressVariable] = settings.directoryURL
     do {
       let process = try ChildProcess.start(
-        FeedReader.thisProgram, name: "podcastfs", ["--quiet", "directory", "fetch"],
+        FeedReader.thisProgram, name: "podcastfs", ["directory", "fetch", "--quiet"],
         environment: environment)
       let status = try ChildProcess.wait(process)
       if status != 0 {

@@ -2,7 +2,6 @@ internal import Configuration
 internal import Glibc
 package import PosixKit
 
-/// The directory that is to be mounted on.
 package enum MountPoint {
   /// `~/Podcasts`, made where it is missing.
   package static func usual() throws -> String {

@@ -41,7 +41,6 @@ package struct MountProcess {
     let http = HTTPClient(name: "catalog-http")
     let catalog = try Catalog(
       places: request.places, settings: request.settings, http: http, feedReader: .program())
-    try MountSource.begin(request, catalog)
     // A running daemon may know states that it has not stored yet.
     transfers.waitUntilCurrent(until: .after(Self.daemonPatience))
     let fetcher = SidecarDownloads(http: http, settings: request.settings, log: request.log)

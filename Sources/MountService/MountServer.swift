@@ -35,12 +35,6 @@ package struct MountServer: Sendable {
     return MountTable.all().filter { $0.isOurs && devices.contains($0.device) }.map(\.mountPoint)
   }
 
-  /// Those of mounts that this mount namespace no longer has, but another one has.
-  package static func elsewhere(places: Places) -> [MountServer] {
-    let devices = Set(MountTable.all().map(\.device))
-    return all(places: places).filter { $0.process != nil && !devices.contains($0.device) }
-  }
-
   /// A number that names the state directory; the hand-over memory of a mount holds it. 0 where the directory is missing.
   static func number(of places: Places) -> UInt64 {
     var status = stat()
@@ -72,13 +66,6 @@ package struct MountServer: Sendable {
       throw MountFailure(
         "another process could not take the mount over\(isDone == nil ? ": see podcastfs doctor" : "")")
     }
-  }
-
-  /// Whether a process still serves the mount, and goes on to when so many seconds have passed.
-  package func isServed(for seconds: Double, places: Places) -> Bool {
-    Waiting.poll(seconds: seconds) {
-      Self.all(places: places).contains { $0.device == device && $0.process != nil } ? nil : true
-    } == nil
   }
 }
 

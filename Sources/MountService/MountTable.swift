@@ -29,7 +29,6 @@ package enum MountTable {
     return found
   }
 
-  /// All mounts, in their order.
   package static func all() -> [Mount] {
     (try? Directories.read("/proc/self/mountinfo")).map { all(in: $0) } ?? []
   }

@@ -2,7 +2,6 @@ internal import BusKit
 internal import PodcastModel
 internal import PosixKit
 
-/// What a notification says and offers.
 struct NotificationContent: Hashable {
   static let service = "org.freedesktop.Notifications"
   static let path = "/org/freedesktop/Notifications"
@@ -21,7 +20,6 @@ struct NotificationContent: Hashable {
 
   private static let mostLines = 4
 
-  /// Of downloads that are complete.
   static func complete(_ events: [Notifications.Event]) -> Self? {
     guard let first = events.first else { return nil }
     let shows = distinct(events.map(\.show))
@@ -37,7 +35,6 @@ struct NotificationContent: Hashable {
     return content
   }
 
-  /// Of downloads that have failed.
   static func failed(_ events: [Notifications.Event], folder: String) -> Self? {
     guard let first = events.first else { return nil }
     let isOne = events.count == 1

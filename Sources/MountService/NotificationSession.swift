@@ -43,7 +43,6 @@ final class NotificationSession: @unchecked Sendable {
     gather()
   }
 
-  /// Shows soon what has ended.
   private func gather() {
     let latest = gathering?.latest ?? .after(Self.longest)
     if let gathering { loop.cancel(gathering.timer) }
@@ -198,7 +197,6 @@ final class NotificationSession: @unchecked Sendable {
     }
   }
 
-  /// Opens a file or folder with the desktop's program for it.
   private func open(_ path: String) {
     let log = log
     _ = PosixThread.attempt("open") { CompletionNotice.run("xdg-open", "xdg-open", [path], nil, log) }

@@ -7,7 +7,6 @@ internal import TransferProtocol
 /// Desktop notifications of downloads (Desktop Notifications Specification): one that shows the progress of those that
 /// run, and one for those that have ended close together. Its thread starts with the first one.
 package final class Notifications: Sendable {
-  /// A download that has ended.
   struct Event: Sendable {
     var title: String
     var show: String
@@ -21,13 +20,8 @@ package final class Notifications: Sendable {
   private let mountPoint: String
   private let log: LogFile
   private let session = Monitor<NotificationSession?>(nil)
-  /// Locked by the one mount of this user's that shows progress.
-  private let lock = Monitor<Bool>(false)
-  private let lockFile: String
 
-  init(mountPoint: String, lockFile: String, log: LogFile) {
-    (self.mountPoint, self.lockFile, self.log) = (mountPoint, lockFile, log)
-  }
+  init(mountPoint: String, log: LogFile) { (self.mountPoint, self.log) = (mountPoint, log) }
 
   /// Whether there is a session to show them in.
   package static var isPossible: Bool {
@@ -39,19 +33,7 @@ package final class Notifications: Sendable {
   func add(_ event: Event) { perform { $0.ended(event) } }
 
   /// A download has changed that runs, or was seen to run.
-  func progress(_ status: TransferStatus) {
-    let isOurs = lock.withLock { isLocked in
-      if !isLocked, let file = try? FileDescriptor(opening: lockFile, O_RDWR | O_CREAT),
-        flock(file.rawValue, LOCK_EX | LOCK_NB) == 0
-      {
-        isLocked = true
-        // Until this process ends.
-        _ = file.release()
-      }
-      return isLocked
-    }
-    if isOurs { perform { $0.progressed(status) } }
-  }
+  func progress(_ status: TransferStatus) { perform { $0.progressed(status) } }
 
   private func perform(_ body: @escaping @Sendable (NotificationSession) -> Void) {
     let session = session.withLock { session in

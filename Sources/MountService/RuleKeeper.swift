@@ -9,7 +9,6 @@ package import TransferProtocol
 /// Several mounts of a user may do so at the same time: an order that is given twice counts once.
 package final class RuleKeeper: Sendable {
   private struct State {
-    /// Podcasts to look at.
     var due: Set<Int64> = []
     /// By podcast: when the next decision is due without any change, in seconds since 1970.
     var moments: [Int64: Int64] = [:]
@@ -44,7 +43,6 @@ package final class RuleKeeper: Sendable {
     (self.catalog, self.transfers, self.request, self.announce) = (catalog, transfers, request, announce)
   }
 
-  /// From now on, until `stop`.
   package func begin() {
     catalog.observeCommits { [weak self] commit in self?.take(commit) }
     transfers.observe { [weak self] key in self?.downloadChanged(key) }
@@ -195,7 +193,6 @@ package final class RuleKeeper: Sendable {
 }
 
 extension RuledEpisode {
-  /// Takes in the state of its download.
   package mutating func take(_ status: TransferStatus?) {
     facts.download = status?.stage ?? .absent
     if status?.isKept ?? false { facts.marks.insert(.kept) }

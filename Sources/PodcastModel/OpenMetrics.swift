@@ -1,9 +1,9 @@
 /// Measurements of one kind, in the text form that Prometheus and others read (OpenMetrics 1.0).
 package struct MetricFamily: Hashable, Sendable {
-  package enum Kind: String, Sendable { case gauge, counter, histogram, info }
+  package enum Kind: String, Sendable { case gauge, counter }
 
   package struct Sample: Hashable, Sendable {
-    /// Behind the family's name, "_bucket".
+    /// Behind the family's name, "_total".
     package var suffix: String
     package var labels: [Label]
     package var value: Double
@@ -26,38 +26,13 @@ package struct MetricFamily: Hashable, Sendable {
 
   /// Adds a value under its labels.
   package mutating func add(_ value: Double, _ labels: KeyValuePairs<String, String> = [:]) {
-    let suffix = kind == .counter ? "_total" : kind == .info ? "_info" : ""
-    add(value, labels, suffix)
+    let suffix = kind == .counter ? "_total" : ""
+    let list = labels.map { Label(name: $0.key, value: $0.value) }
+    samples.append(Sample(suffix: suffix, labels: list, value: value))
   }
 
   package mutating func add(_ value: Int64, _ labels: KeyValuePairs<String, String> = [:]) {
     add(Double(value), labels)
-  }
-
-  /// Adds a distribution.
-  /// - Parameter counts: of values up to each of `bounds`, and of all others.
-  package mutating func add(
-    counts: [Int], bounds: [Double], sum: Double, _ labels: KeyValuePairs<String, String>
-  ) {
-    var total = 0
-    for (place, count) in counts.enumerated() {
-      total += count
-      let bound = place < bounds.count ? "\(bounds[place])" : "+Inf"
-      samples.append(
-        Sample(
-          suffix: "_bucket", labels: Self.list(labels) + [Label(name: "le", value: bound)],
-          value: Double(total)))
-    }
-    add(Double(total), labels, "_count")
-    add(sum, labels, "_sum")
-  }
-
-  private mutating func add(_ value: Double, _ labels: KeyValuePairs<String, String>, _ suffix: String) {
-    samples.append(Sample(suffix: suffix, labels: Self.list(labels), value: value))
-  }
-
-  private static func list(_ labels: KeyValuePairs<String, String>) -> [Label] {
-    labels.map { Label(name: $0.key, value: $0.value) }
   }
 
   /// All families, as one document.

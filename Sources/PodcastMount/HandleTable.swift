@@ -78,7 +78,6 @@ final class HandleTable: Sendable {
     self.state = Monitor(state)
   }
 
-  /// - Returns: its number.
   func add(_ file: any OpenFile, _ opening: Opening) -> UInt64 {
     let number = takeNumber()
     put(
@@ -101,7 +100,6 @@ final class HandleTable: Sendable {
     }
   }
 
-  /// A number that nothing has.
   func takeNumber() -> UInt64 {
     state.withLock { state in
       state.next += 1

@@ -16,14 +16,14 @@ internal import PosixKit
 /// Only for folders that a program watches, in batches. What comes and goes within a batch, the order across folders and
 /// the moments around a process's death are not promised.
 final class InotifyEmitter: Sendable {
-  /// A name that watchers are to hear of.
+  /// A name that watchers hear of at this moment.
   struct Entry: Sendable {
-    var name: Difference.Name
+    let name: Difference.Name
     /// The kernel's number of the node that the name leads, or has led, to.
-    var number: UInt64
+    let number: UInt64
   }
   private struct State {
-    var pending: [NodeID: [String: Entry]] = [:]
+    var pending: [NodeID: [String: Difference.Name]] = [:]
     var count = 0
     var isScheduled = false
     /// The name for which this emitter makes a system call at this moment.
@@ -35,7 +35,6 @@ final class InotifyEmitter: Sendable {
   }
   private let state = Monitor(State())
   private let tree: PodcastTree
-  private let numbers: KernelNumbers
   private let kernel: KernelCache
   private let inFlight: InFlightOperations
   private let mountPoint: String
@@ -54,10 +53,10 @@ final class InotifyEmitter: Sendable {
   private static let attempts = 3
 
   init(
-    tree: PodcastTree, numbers: KernelNumbers, kernel: KernelCache, inFlight: InFlightOperations,
+    tree: PodcastTree, kernel: KernelCache, inFlight: InFlightOperations,
     mountPoint: String, isShared: Bool, memory: HandoverMemory?, _ records: [HandoverMemory.Record]
   ) {
-    (self.tree, self.numbers, self.kernel, self.inFlight) = (tree, numbers, kernel, inFlight)
+    (self.tree, self.kernel, self.inFlight) = (tree, kernel, inFlight)
     (self.mountPoint, self.isShared, self.memory) = (mountPoint, isShared, memory)
     let inherited = records.filter { $0.kind == .emitter }
     predecessors = Set(inherited.map { Int32(truncatingIfNeeded: $0.values[0]) })
@@ -79,7 +78,7 @@ final class InotifyEmitter: Sendable {
   /// Reads the folders that programs watched before this process began: no program may look them up again.
   func resume() {
     guard let device = state.withLock({ $0.device }) else { return }
-    for inode in Watches.find(on: device).inodes { tree.prepare(numbers.node(inode)) }
+    for inode in Watches.find(on: device).inodes { tree.prepare(NodeID(rawValue: inode)) }
   }
 
   func stop() {
@@ -92,39 +91,34 @@ final class InotifyEmitter: Sendable {
 
   // MARK: What has changed
 
-  /// - Parameter ended: folders that have gone, with the kernel's numbers for them where these were not their own.
-  func announce(_ difference: Difference, ended: [NodeID: UInt64]) {
+  func announce(_ difference: Difference) {
     let names = inFlight.others(of: difference.names) + difference.states
     if names.isEmpty { return }
     let isNeeded = state.withLock { state in
       if state.device == nil || state.count + names.count > Self.limit { return false }
-      for name in names {
-        let number = ended[name.node] ?? numbers.number(name.node)
-        Self.add(Entry(name: name, number: number), to: &state)
-      }
+      for name in names { Self.add(name, to: &state) }
       defer { state.isScheduled = true }
       return !state.isScheduled
     }
     if isNeeded { queue.async(after: Self.delay) { [self] in run() } }
   }
 
-  private static func add(_ entry: Entry, to state: inout State) {
-    let (folder, name) = (entry.name.directory, entry.name.name)
+  private static func add(_ new: Difference.Name, to state: inout State) {
+    let (folder, name) = (new.directory, new.name)
     let old = state.pending[folder]?[name]
-    switch (old?.name.event, entry.name.event) {
-    case (nil, _): state.pending[folder, default: [:]][name] = entry
+    switch (old?.event, new.event) {
+    case (nil, _): state.pending[folder, default: [:]][name] = new
     case (.appeared, .vanished): state.pending[folder]?[name] = nil
     case (.vanished, .appeared):
       // Under this name there is something else now.
-      state.pending[folder]?[name] = entry
-      state.pending[folder]?[name]?.name.event = .replaced
+      state.pending[folder]?[name] = new
+      state.pending[folder]?[name]?.event = .replaced
     case (_, .replaced): break
-    default: state.pending[folder]?[name] = entry
+    default: state.pending[folder]?[name] = new
     }
     state.count += (state.pending[folder]?[name] == nil ? 0 : 1) - (old == nil ? 0 : 1)
   }
 
-  /// What is still to be announced.
   var count: Int { state.withLock { $0.count + ($0.current == nil ? 0 : 1) } }
 
   private func run() {
@@ -142,11 +136,11 @@ final class InotifyEmitter: Sendable {
       }
       let names = take(folder)
       // The watchers of a folder hear of its end, also where no program watches the folder above it.
-      let isWatched = isWatched(folder, numbers.number(folder), watched)
+      let isWatched = isWatched(folder, watched)
       let told = isWatched ? names : names.filter { ends($0, watched) }
       // A folder that has another name leaves the old one first.
-      let ordered = told.filter { $0.name.event == .vanished } + told.filter { $0.name.event != .vanished }
-      if !ordered.isEmpty, let path = path(of: folder) { for entry in ordered { perform(entry, in: path) } }
+      let ordered = told.filter { $0.event == .vanished } + told.filter { $0.event != .vanished }
+      if !ordered.isEmpty, let path = path(of: folder) { for name in ordered { perform(name, in: path) } }
     }
     let isNeeded = state.withLock { state in
       defer { if isLeft { state.isScheduled = true } }
@@ -155,7 +149,7 @@ final class InotifyEmitter: Sendable {
     if isNeeded { queue.async(after: Self.pause) { [self] in run() } }
   }
 
-  private func take(_ folder: NodeID) -> [Entry] {
+  private func take(_ folder: NodeID) -> [Difference.Name] {
     state.withLock { state in
       let names = state.pending.removeValue(forKey: folder).map { Array($0.values) } ?? []
       state.count -= names.count
@@ -163,13 +157,12 @@ final class InotifyEmitter: Sendable {
     }
   }
 
-  private func ends(_ entry: Entry, _ watched: Watches.Found) -> Bool {
-    entry.name.isDirectory && entry.name.event == .vanished
-      && isWatched(entry.name.node, entry.number, watched)
+  private func ends(_ name: Difference.Name, _ watched: Watches.Found) -> Bool {
+    name.isDirectory && name.event == .vanished && isWatched(name.node, watched)
   }
 
-  private func isWatched(_ folder: NodeID, _ number: UInt64, _ watched: Watches.Found) -> Bool {
-    watched.inodes.contains(folder.inode) || watched.inodes.contains(number)
+  private func isWatched(_ folder: NodeID, _ watched: Watches.Found) -> Bool {
+    watched.inodes.contains(folder.inode) || watched.inodes.contains(folder.rawValue)
       || isShared && watched.isPartial
   }
 
@@ -181,15 +174,15 @@ final class InotifyEmitter: Sendable {
 
   /// Makes the system call for a name. A program that looked the name up after the change may have put it into the kernel's
   /// cache, so that the call fails there. Then the kernel forgets the name, and the call is made again.
-  private func perform(_ entry: Entry, in parent: String) {
-    let name = entry.name
-    var entry = entry
+  private func perform(_ name: Difference.Name, in parent: String) {
+    var number = name.node.rawValue
     let canBeRenamed = name.node.kind == .subscription || name.node.kind == .search
     if canBeRenamed, name.event == .vanished, tree.path(of: name.node) != nil {
       // The folder has another name by now: rmdir(2) of its node would end it for the programs that work in it.
-      entry.number |= Self.standIn
-      kernel.forget(name.name, in: numbers.number(name.directory))
+      number |= Self.standIn
+      kernel.forget(name.name, in: name.directory.rawValue)
     }
+    let entry = Entry(name: name, number: number)
     state.withLock { $0.current = $0.device == nil ? nil : entry }
     defer { state.withLock { $0.current = nil } }
     for _ in 0..<Self.attempts {
@@ -197,7 +190,7 @@ final class InotifyEmitter: Sendable {
       if PosixThread.whileWaitingForItself({ Self.call(name, "\(parent)/\(name.name)") }) { return }
       switch (name.event, Errno.current) {
       case (.appeared, .EEXIST), (.vanished, .ENOENT), (.replaced, .ENOENT):
-        kernel.forget(name.name, in: numbers.number(name.directory))
+        kernel.forget(name.name, in: name.directory.rawValue)
       default: return
       }
     }

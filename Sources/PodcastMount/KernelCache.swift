@@ -19,7 +19,6 @@ final class KernelCache: Sendable {
     var listings: [NodeID: MonotonicTime] = [:]
   }
   private let state = Monitor(State())
-  private let numbers: KernelNumbers
   private let inFlight: InFlightOperations
   private let prompt = WorkQueue(name: "kernel", stackSize: 128 * 1024, isPermanent: true)
   private let held: WorkQueue
@@ -31,8 +30,7 @@ final class KernelCache: Sendable {
   /// More listings are not remembered: the kernel asks for the others again.
   private static let listingLimit = 2000
 
-  init(_ numbers: KernelNumbers, _ inFlight: InFlightOperations) {
-    self.numbers = numbers
+  init(_ inFlight: InFlightOperations) {
     self.inFlight = inFlight
     let connection = Monitor<Int32>(-1)
     self.connection = connection
@@ -62,13 +60,13 @@ final class KernelCache: Sendable {
     if !difference.bytes.isEmpty {
       let bytes = Set(difference.bytes)
       pages.async { [self] in
-        for node in bytes { session?.invalidate(node: numbers.number(node), data: true) }
+        for node in bytes { session?.invalidate(node: node.rawValue, data: true) }
       }
     }
     if names.isEmpty && nodes.isEmpty && folders.isEmpty { return }
     prompt.async { [self] in
-      for node in nodes.subtracting(folders) { session?.invalidate(node: numbers.number(node), data: false) }
-      for folder in folders { session?.invalidate(node: numbers.number(folder), data: true) }
+      for node in nodes.subtracting(folders) { session?.invalidate(node: node.rawValue, data: false) }
+      for folder in folders { session?.invalidate(node: folder.rawValue, data: true) }
       let isHeld = Dictionary(grouping: names) { inFlight.holds($0.directory) }
       if let names = isHeld[true] { held.async { [self] in forget(names) } }
       forget(isHeld[false] ?? [])
@@ -76,7 +74,7 @@ final class KernelCache: Sendable {
   }
 
   private func forget(_ names: [Difference.Name]) {
-    for name in names { session?.invalidate(name: name.name, in: numbers.number(name.directory)) }
+    for name in names { session?.invalidate(name: name.name, in: name.directory.rawValue) }
   }
 
   /// Calls `body` once, when all that was given to `send` before has been sent, but for what has to wait for a lock.
@@ -89,6 +87,11 @@ final class KernelCache: Sendable {
 
   /// At once, on the calling thread: before an answer that depends on it.
   func forgetAttributes(of node: UInt64) { session?.invalidate(node: node, data: false) }
+
+  /// When the folder's lock is free.
+  func forgetLater(_ name: String, in folder: UInt64) {
+    held.async { [self] in session?.invalidate(name: name, in: folder) }
+  }
 
   /// At once, on the calling thread: it waits for the folder's lock.
   func forget(_ name: String, in folder: UInt64) { session?.invalidate(name: name, in: folder) }

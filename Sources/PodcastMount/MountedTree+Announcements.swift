@@ -7,7 +7,7 @@ extension MountedTree {
   /// What is being made known, where a request of the emitter's thread is about that name.
   func announced(_ call: FuseCall) -> InotifyEmitter.Entry? {
     guard let entry = emitter.entry(from: call.caller.thread), entry.name.name == call.name,
-      numbers.number(entry.name.directory) == call.node
+      entry.name.directory.rawValue == call.node
     else { return nil }
     return entry
   }

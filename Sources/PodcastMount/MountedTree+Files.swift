@@ -51,14 +51,6 @@ extension MountedTree {
     park(reply, file, offset, count, options, takesParts: takesParts)
   }
 
-  package func poll(_ call: FuseCall, _ waiter: FusePollWaiter?, _ reply: consuming FuseReply) {
-    guard let file = handles.file(call.handle) else {
-      return reopen(call.handle, reply) { reply in self.poll(call, waiter, reply) }
-    }
-    if let waiter { file.whenPollable { waiter.notify() } }
-    reply.pollable(isReadable: file.isReadable)
-  }
-
   /// Keeps the reply until the bytes are here, or the first of them.
   private func park(
     _ reply: consuming FuseReply, _ file: any OpenFile, _ offset: Int64, _ count: Int,

@@ -49,6 +49,10 @@ extension MountedTree {
       tree.lookup(newName, in: newParent, for: caller).map { _ in }
     } answer: { reply, _ in
       reply.succeed()
+      // The kernel now has the result's folder there.
+      if parent.kind == .search, parent != newParent {
+        self.kernel.forgetLater(newName, in: newParent.rawValue)
+      }
     }
   }
 

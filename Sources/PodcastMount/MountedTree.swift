@@ -8,7 +8,7 @@ internal import PosixKit
 package final class MountedTree: FuseFileSystem, ViewObserver {
   let tree: PodcastTree
   let handles: HandleTable
-  let numbers: KernelNumbers
+  let numbers = KernelNumbers()
   let inFlight = InFlightOperations()
   let kernel: KernelCache
   let emitter: InotifyEmitter
@@ -21,10 +21,9 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
     self.tree = tree
     let records = memory?.records ?? []
     handles = HandleTable(memory: memory, records)
-    numbers = KernelNumbers(memory: memory, records)
-    kernel = KernelCache(numbers, inFlight)
+    kernel = KernelCache(inFlight)
     emitter = InotifyEmitter(
-      tree: tree, numbers: numbers, kernel: kernel, inFlight: inFlight, mountPoint: mountPoint,
+      tree: tree, kernel: kernel, inFlight: inFlight, mountPoint: mountPoint,
       isShared: isShared, memory: memory, records)
     tree.observe(self)
   }
@@ -43,39 +42,27 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
   }
 
   package func changed(_ difference: Difference) {
-    var difference = difference
-    var ended: [NodeID: UInt64] = [:]
     let folders = difference.names.filter(\.isDirectory)
-    let came = Set(folders.lazy.filter { $0.event == .appeared }.map(\.node))
     let went = Set(folders.lazy.filter { $0.event == .vanished }.map(\.node))
-    for name in folders {
-      // It has another name only.
-      if name.event == .vanished && came.contains(name.node) { continue }
-      if name.event == .vanished { ended[name.node] = numbers.number(name.node) }
+    for name in folders where name.event != .vanished {
+      if name.node.kind == .result { numbers.restore(name.node) }
+      // It has not merely another name.
       if name.event == .appeared, name.node.kind == .downloadedPodcast, !went.contains(name.node) {
-        numbers.renew(name.node.rawValue)
-      }
-      // A result that is found again needs its number, a subscription that has ended none.
-      let isNew = name.node.kind == .result && name.event != .vanished
-      guard isNew || name.node.kind == .subscription && name.event == .vanished else { continue }
-      if let other = numbers.release(name.node), isNew, let own = tree.path(of: other)?.last {
-        difference.names.append(
-          Difference.Name(
-            name: own, directory: .subscriptions, event: .replaced, node: other))
+        numbers.renew(name.node)
       }
     }
     kernel.send(difference)
-    emitter.announce(difference, ended: ended)
+    emitter.announce(difference)
   }
 
   package func moved(_ node: NodeID, to other: NodeID) {
     numbers.move(node, to: other)
     // Its inode number and what it lists, too.
     kernel.forgetListing(of: other)
-    kernel.forgetAttributes(of: numbers.number(other))
+    kernel.forgetAttributes(of: other.rawValue)
   }
 
-  package func stayed(_ node: NodeID) { numbers.renew(numbers.number(node)) }
+  package func stayed(_ node: NodeID) { numbers.renew(node) }
 
   /// What is open, parked or still to be announced. Programs have directories open for as long as they like.
   package var gauges: [Gauge] {
@@ -84,25 +71,16 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
       // The request for these counts is one.
       Gauge("parked replies", ParkedReply.count, limit: 1),
       Gauge("unannounced names", emitter.count), Gauge("held folders", inFlight.count),
-      Gauge("moved directories", numbers.count, limit: 1000),
     ]
   }
 
-  package var metrics: [MetricFamily] {
-    var durations = MetricFamily(
-      "podcastfs_fuse_request_duration_seconds", .histogram, unit: "seconds",
-      "How long requests of the kernel took.")
-    var errors = MetricFamily(
-      "podcastfs_fuse_request_errors", .counter, "Requests of the kernel that failed.")
-    for operation in FuseMeter.all {
-      durations.add(
-        counts: operation.counts, bounds: FuseMeter.bounds, sum: Double(operation.nanoseconds) / 1e9,
-        ["op": operation.name])
-      for (errno, count) in operation.errors.sorted(by: { $0.key < $1.key }) {
-        errors.add(Int64(count), ["op": operation.name, "errno": Errno(rawValue: errno).name])
-      }
+  package var metrics: MetricFamily {
+    var requests = MetricFamily("podcastfs_fuse_requests", .counter, "Requests of the kernel.")
+    for (key, count) in FuseMeter.all {
+      let errno = key.errno == 0 ? "0" : Errno(rawValue: key.errno).name
+      requests.add(Int64(count), ["op": key.name, "errno": errno])
     }
-    return [durations, errors]
+    return requests
   }
 
   /// Answers `reply` with what `answer` gives, by `respond`.
@@ -148,9 +126,9 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
   /// An entry that is given to the kernel: it remembers the node until it forgets it.
   /// - Parameter number: the kernel's for the node; nil for the usual one.
   func entry(_ attributes: NodeAttributes, number: UInt64? = nil) -> FuseEntry {
-    let number = number ?? numbers.number(attributes.node)
+    let number = number ?? attributes.node.rawValue
     return FuseEntry(
-      node: number, generation: numbers.generation(of: number), fuseAttributes(attributes),
+      node: number, generation: numbers.generation(of: attributes.node), fuseAttributes(attributes),
       timeout: attributes.timeout)
   }
 }

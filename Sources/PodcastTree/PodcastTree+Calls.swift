@@ -35,7 +35,6 @@ extension PodcastTree {
     }
   }
 
-  /// The directory that a node is in.
   private func parent(of node: NodeID) -> Answer<NodeID> {
     if node == .root { return .value(.root) }
     return .inMemory(or: loader) {

@@ -1,6 +1,5 @@
 internal import Catalog
 internal import Configuration
-internal import Glibc
 internal import PodcastModel
 internal import PosixKit
 internal import TransferProtocol
@@ -21,43 +20,16 @@ extension PodcastTree {
     }
   }
 
-  /// `.podcastfs/metrics`, as OpenMetrics.
   func metricsText() -> [UInt8] {
     let states = TransferState.allCases.filter { $0 != .remote }
     let (cached, counts) = state.withLock { state in (state.cachedBytes, states.map(state.count)) }
-    var build = MetricFamily("podcastfs_build", .info, "The version of the program.")
-    build.add(1.0, ["version": podcastfsVersion])
     var downloads = MetricFamily("podcastfs_downloads", .gauge, "Episodes by the state of their download.")
     for (state, count) in zip(states, counts) { downloads.add(Int64(count), ["state": state.name]) }
     var bytes = MetricFamily(
       "podcastfs_cache_bytes", .gauge, unit: "bytes", "Bytes of episodes in the cache.")
     bytes.add(cached)
-    var limit = MetricFamily("podcastfs_cache_limit_bytes", .gauge, unit: "bytes", "The option cache_size.")
-    limit.add(settings.cacheSize)
-    let families =
-      observerMetrics + [build, reads.family, downloads, bytes, limit, feedMetrics, memoryMetrics]
+    let families = [requestMetrics].compactMap(\.self) + [downloads, bytes]
     return Array(MetricFamily.document(families + transfers.httpCounts.families + heldMetrics).utf8)
-  }
-
-  private var feedMetrics: MetricFamily {
-    var feeds = MetricFamily("podcastfs_feeds", .gauge, "Subscriptions by the outcome of the last refresh.")
-    let podcasts = ((try? catalog.subscriptions()) ?? []).map(\.podcast)
-    feeds.add(Int64(podcasts.count { $0.isFetched && $0.error == nil }), ["state": "ok"])
-    feeds.add(Int64(podcasts.count { $0.error != nil }), ["state": "failing"])
-    feeds.add(Int64(podcasts.count { !$0.isFetched && $0.error == nil }), ["state": "new"])
-    return feeds
-  }
-
-  private var memoryMetrics: MetricFamily {
-    var memory = MetricFamily(
-      "process_resident_memory_bytes", .gauge, unit: "bytes", "Memory that the processes hold.")
-    let daemon = (try? Directories.read(DaemonPlace.pidFile(runtime: places.runtime), limit: 32)).flatMap {
-      Int32(String(decoding: $0, as: UTF8.self).filter(\.isNumber))
-    }
-    for (name, process) in [("mount", getpid()), ("transferd", daemon ?? 0)] {
-      if let bytes = Processes.residentBytes(of: process) { memory.add(bytes, ["process": name]) }
-    }
-    return memory
   }
 
   private var heldMetrics: [MetricFamily] {
@@ -77,27 +49,6 @@ extension PodcastTree {
     let isDone = Monitor(false)
     loader.async { isDone.withLockNotifying { $0 = true } }
     guard isDone.wait(until: .after(30), for: { $0 ? true : nil }) != nil else { throw Errno.ETIMEDOUT }
-  }
-}
-
-/// Bytes that programs have read of episodes.
-final class ReadMeter: Sendable {
-  private let bytes = Monitor((cache: Int64(0), network: Int64(0)))
-
-  /// - Parameter waited: whether the bytes had to come first.
-  func count(_ count: Int, waited: Bool) {
-    bytes.withLock { bytes in
-      if waited { bytes.network += Int64(count) } else { bytes.cache += Int64(count) }
-    }
-  }
-
-  var family: MetricFamily {
-    let bytes = bytes.withLock { $0 }
-    var family = MetricFamily(
-      "podcastfs_read_bytes", .counter, unit: "bytes", "Bytes of episodes that programs have read.")
-    family.add(bytes.cache, ["from": "cache"])
-    family.add(bytes.network, ["from": "network"])
-    return family
   }
 }
 

@@ -38,8 +38,6 @@ package final class PodcastTree: Sendable {
   let givenNames = Monitor(GivenNames())
   let listReaders = RecentPrograms()
   let events = EventLog()
-  let reads = ReadMeter()
-  /// The last commit that was taken in.
   let lastCommit = Monitor<Int64?>(nil)
   private let observer = Monitor(Observer())
   let completed = Monitor<Callback<(EpisodeEntry, TransferStatus)>?>(nil)
@@ -48,7 +46,6 @@ package final class PodcastTree: Sendable {
     weak var kernel: (any ViewObserver)?
   }
 
-  /// - Parameter programs: tells which program a request comes from.
   package init(
     catalog: Catalog, transfers: any TransferService, fetcher: any SidecarFetcher,
     settings: Settings, places: Places, owner: Owner, programs: any ProgramTable = RunningPrograms()
@@ -92,16 +89,14 @@ package final class PodcastTree: Sendable {
     completed.withLock { $0 = Callback { handler($0.0, $0.1) } }
   }
 
-  /// The kernel keeps a node's number for the node that it becomes.
   func moved(_ node: NodeID, to other: NodeID) {
     observer.withLock { $0.kernel }?.moved(node, to: other)
   }
 
-  /// The kernel moves a node, though nothing has changed.
   func stayed(_ node: NodeID) { observer.withLock { $0.kernel }?.stayed(node) }
 
   var observerGauges: [Gauge] { observer.withLock { $0.kernel }?.gauges ?? [] }
-  var observerMetrics: [MetricFamily] { observer.withLock { $0.kernel }?.metrics ?? [] }
+  var requestMetrics: MetricFamily? { observer.withLock { $0.kernel }?.metrics }
 
   func tell(_ difference: Difference) {
     if difference.isEmpty { return }
@@ -136,6 +131,5 @@ package protocol ViewObserver: AnyObject, Sendable {
   /// rename(2) has moved a directory in the kernel, but not in the tree: the kernel has to find it at its place again.
   func stayed(_ node: NodeID)
   var gauges: [Gauge] { get }
-  /// Of the requests of the kernel.
-  var metrics: [MetricFamily] { get }
+  var metrics: MetricFamily { get }
 }

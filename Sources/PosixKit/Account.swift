@@ -23,7 +23,6 @@ package struct Account: Hashable, Sendable {
     home = String(cString: entry.pointee.pw_dir)
   }
 
-  /// A group's number, by its name or in decimal digits.
   package static func group(_ text: String) -> UInt32? {
     getgrnam(text)?.pointee.gr_gid ?? UInt32(text)
   }

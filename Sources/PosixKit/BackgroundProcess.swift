@@ -54,7 +54,6 @@ package enum BackgroundProcess {
       report("\n")
     }
 
-    /// Tells why not.
     package consuming func failed(_ reason: String) { report(reason) }
 
     private func report(_ text: String) {

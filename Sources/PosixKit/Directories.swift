@@ -1,7 +1,6 @@
 internal import CLinux
 internal import Glibc
 
-/// Directories and small files of our own.
 package enum Directories {
   /// Creates `path` and what is missing above it, each with `mode`; one that is there stays as it is.
   package static func create(_ path: String, mode: UInt32 = 0o700) throws(PosixError) {
@@ -104,7 +103,6 @@ extension Directories {
   }
 }
 
-/// Room on a file system.
 package enum DiskSpace {
   /// Bytes that an ordinary user may still write at `path` (statvfs(3)).
   /// - Returns: nil where that is not known. Some file systems tell no size at all: ramfs, some of FUSE.

@@ -111,7 +111,6 @@ package final class EventLoop: @unchecked Sendable {
     soon.append(block)
   }
 
-  /// Calls `body` once at `time`.
   @discardableResult
   package func schedule(at time: MonotonicTime, _ body: @escaping () -> Void) -> Timer {
     assertCurrent()
@@ -123,7 +122,6 @@ package final class EventLoop: @unchecked Sendable {
     timers.cancel(timer)
   }
 
-  /// Runs until `stop`.
   package func run() {
     thread.store(PosixThread.currentID, ordering: .relaxed)
     while true {

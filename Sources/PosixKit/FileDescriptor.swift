@@ -59,17 +59,14 @@ package struct FileDescriptor: ~Copyable, Sendable {
   /// write(2) of all bytes at the file's own position.
   package func append(_ bytes: UnsafeRawBufferPointer) throws(PosixError) { try writeFully(rawValue, bytes) }
 
-  /// fdatasync(2).
   package func synchronize() throws(PosixError) {
     try retrying("synchronize") { fdatasync(rawValue) }
   }
 
-  /// ftruncate(2).
   package func truncate(to size: Int64) throws(PosixError) {
     try retrying("resize") { ftruncate(rawValue, off_t(size)) }
   }
 
-  /// fstat(2).
   package func status() throws(PosixError) -> stat {
     var result = stat()
     try retrying("inspect") { fstat(rawValue, &result) }
@@ -136,7 +133,6 @@ extension FileDescriptor {
 }
 
 extension Directories {
-  /// The whole of a small file.
   package static func read(_ path: String, limit: Int = 16 << 20) throws(PosixError) -> [UInt8] {
     do { return try FileDescriptor(opening: path, O_RDONLY).readToEnd(limit: limit) } catch {
       throw PosixError(error.errno, error.operation, path)
@@ -172,7 +168,4 @@ package struct Pipe: ~Copyable, Sendable {
 
   /// The reading end; the writing end closes.
   package consuming func takeReader() -> FileDescriptor { reader }
-
-  /// The writing end; the reading end closes.
-  package consuming func takeWriter() -> FileDescriptor { writer }
 }

@@ -2,13 +2,6 @@ internal import Glibc
 
 /// Other processes, as far as this user may see them (proc(5)).
 package enum Processes {
-  /// Bytes of memory that a process holds (proc(5), statm); nil where there is no such process.
-  package static func residentBytes(of process: Int32) -> Int64? {
-    guard let bytes = try? Directories.read("/proc/\(process)/statm", limit: 256) else { return nil }
-    let fields = String(decoding: bytes, as: UTF8.self).split(separator: " ")
-    return fields.dropFirst().first.flatMap { Int64($0) }.map { $0 * Int64(sysconf(Int32(_SC_PAGESIZE))) }
-  }
-
   /// Those of all programs, or of programs with these names, by their numbers.
   package static func all(named names: Set<String>? = nil) -> [Int32] {
     let numbers = ((try? Directories.names(in: "/proc")) ?? []).compactMap { Int32($0) }.sorted()
@@ -22,7 +15,6 @@ package enum Processes {
     return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
   }
 
-  /// The words that it was called with.
   package static func arguments(of process: Int32) -> [String] {
     let bytes = (try? Directories.read("/proc/\(process)/cmdline")) ?? []
     return bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }

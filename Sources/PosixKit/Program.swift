@@ -1,7 +1,6 @@
 internal import CLinux
 internal import Glibc
 
-/// The arguments that the program was started with.
 package enum ProgramArguments {
   /// The program's own name, without its directory.
   package static var name: String {
@@ -38,7 +37,6 @@ package enum ProgramEnd {
   }
 }
 
-/// Standard input, output and error.
 package enum StandardDescriptors {
   /// Opens /dev/null for each stream that the program was started without. Otherwise the first files that it opens would get
   /// these numbers, and its messages. Standard output is opened for reading: a write to it fails and is reported.
@@ -69,7 +67,6 @@ package enum UserMask {
   }
 }
 
-/// A descriptor that may be a terminal.
 package struct Terminal: Sendable {
   package let descriptor: Int32
 
@@ -79,6 +76,11 @@ package struct Terminal: Sendable {
   package static let errors = Terminal(descriptor: STDERR_FILENO)
 
   package var isTerminal: Bool { isatty(descriptor) == 1 }
+
+  /// The columns by which a character moves a terminal's cursor (wcwidth(3)).
+  package static func columns(of character: Unicode.Scalar) -> Int {
+    max(Int(podcastfs_columns(character.value)), 0)
+  }
 
   /// Columns and rows; 80 by 24 where the terminal does not say.
   package var size: (columns: Int, rows: Int) {

@@ -1,7 +1,6 @@
 internal import CLinux
 internal import Glibc
 
-/// What the system lets this process have.
 package enum ResourceLimits {
   /// As many open files as the system allows it: the usual 1024 are few for hundreds of readers
   /// (setrlimit(2)).

@@ -56,10 +56,8 @@ package enum Signals {
     return [SIGINT, SIGTERM, SIGHUP].contains { sigismember(&set, $0) == 1 }
   }
 
-  /// Makes `waitForEnding` return.
   package static func requestEnd() { kill(getpid(), SIGTERM) }
 
-  /// SIGINT, SIGTERM and SIGHUP.
   private static var ending: sigset_t {
     var set = sigset_t()
     sigemptyset(&set)

@@ -65,11 +65,9 @@ package enum PosixThread {
     return try body()
   }
 
-  /// A thread that runs.
   package struct Identity: Hashable, Sendable {
     private let thread: pthread_t
 
-    /// The calling one.
     package static var current: Identity { Identity(thread: pthread_self()) }
 
     /// Interrupts the call that it waits in (EINTR), after `allowWaking`.
@@ -83,7 +81,6 @@ package enum PosixThread {
     sigaction(SIGUSR1, &action, nil)
   }
 
-  /// The kernel's number of the calling thread.
   package static var currentID: Int32 { gettid() }
 }
 

@@ -14,7 +14,6 @@ package struct MonotonicTime: Comparable, Hashable, Sendable {
     return MonotonicTime(nanoseconds: UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec))
   }
 
-  /// The point `seconds` from now.
   package static func after(_ seconds: Double) -> MonotonicTime { now.adding(seconds) }
 
   package func adding(_ seconds: Double) -> MonotonicTime {
@@ -43,12 +42,10 @@ package struct MonotonicTime: Comparable, Hashable, Sendable {
   }
 }
 
-/// Seconds since 1970 by the wall clock.
 package func wallClockSeconds() -> Int64 {
   Int64(time(nil))
 }
 
-/// Nanoseconds since 1970 by the wall clock.
 package func wallClockNanoseconds() -> Int64 {
   var time = Glibc.timespec()
   clock_gettime(CLOCK_REALTIME, &time)

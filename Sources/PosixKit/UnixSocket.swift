@@ -94,7 +94,6 @@ package struct UnixSocketPair: ~Copyable {
   package let first: FileDescriptor
   package let second: FileDescriptor
 
-  /// Keeps the first, and closes the second.
   package consuming func takeFirst() -> FileDescriptor { first }
 }
 

@@ -1,6 +1,5 @@
 internal import Glibc
 
-/// Blocking calls of operations that end in a completion.
 package enum Waiting {
   /// Starts something, and waits for its end.
   /// - Returns: nil where it has not ended within so many seconds; it is cancelled then.

@@ -52,7 +52,6 @@ package final class WakeTimer: Sendable {
     timerfd_settime(file.rawValue, 0, &time, nil)
   }
 
-  /// Resets the expirations.
   package func drain() { takeCount(file.rawValue) }
 }
 

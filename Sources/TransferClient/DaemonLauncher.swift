@@ -6,24 +6,11 @@ internal import TransferStore
 
 /// Finds the daemon, and starts it. Belongs to the session's loop.
 final class DaemonLauncher {
-  /// A daemon that this process has started.
-  private final class Child {
-    let process: Int32
-    /// Readable when it has ended.
-    let ending: Int32?
-
-    init(process: Int32) {
-      self.process = process
-      ending = ChildProcess.watch(process)?.release()
-    }
-
-    deinit { if let ending { close(ending) } }
-  }
-
   private let places: Places
   private let program: String?
   private let loop: EventLoop
-  private var child: Child?
+  /// The daemon that this process has started; its descriptor is readable when it has ended.
+  private var child: (process: Int32, ending: Int32?)?
   var failed: (TransferFailure) -> Void = { _ in }
 
   init(places: Places, program: String?, loop: EventLoop) {
@@ -48,9 +35,10 @@ final class DaemonLauncher {
       return failed(TransferFailure(.EIO, "podcastfs-transferd is neither beside podcastfs nor in PATH"))
     }
     do throws(PosixError) {
-      let child = Child(process: try Self.start(path, places))
-      self.child = child
-      if let ending = child.ending { loop.watch(ending, .readable) { [weak self] _ in self?.reap() } }
+      let process = try Self.start(path, places)
+      let ending = ChildProcess.watch(process)?.release()
+      child = (process, ending)
+      if let ending { loop.watch(ending, .readable) { [weak self] _ in self?.reap() } }
     } catch {
       failed(TransferFailure(.EIO, "\(error)"))
     }
@@ -74,7 +62,10 @@ final class DaemonLauncher {
   }
 
   func stop() {
-    if let ending = child?.ending { loop.unwatch(ending) }
+    if let ending = child?.ending {
+      loop.unwatch(ending)
+      close(ending)
+    }
     child = nil
   }
 }

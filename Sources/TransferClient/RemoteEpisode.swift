@@ -7,7 +7,6 @@ internal import TransferProtocol
 final class RemoteEpisode: OpenEpisode {
   let request: TransferRequest
   let intent: OpenIntent
-  let readTimeout: Double
   /// The daemon's name for it. (Its address may be another one's as soon as it is gone.)
   let number: UInt64
 
@@ -15,12 +14,10 @@ final class RemoteEpisode: OpenEpisode {
   private let client: TransferClient
 
   init(
-    request: TransferRequest, intent: OpenIntent, reader: EpisodeReader?, client: TransferClient,
-    readTimeout: Double
+    request: TransferRequest, intent: OpenIntent, reader: EpisodeReader?, client: TransferClient
   ) {
     self.request = request
     self.intent = intent
-    self.readTimeout = readTimeout
     self.client = client
     number = client.nextNumber()
     self.reader = Monitor(reader)

@@ -12,7 +12,6 @@ package final class StatusMirror: Sendable {
     /// As they were when a reader failed.
     var failed: [MediaKey: TransferStatus] = [:]
     var layout: CacheLayout
-    var httpCounts = HTTPCounts()
   }
   private let state: Monitor<State>
 
@@ -23,11 +22,6 @@ package final class StatusMirror: Sendable {
   var layout: CacheLayout {
     get { state.withLock { $0.layout } }
     set { state.withLock { $0.layout = newValue } }
-  }
-
-  var httpCounts: HTTPCounts {
-    get { state.withLock { $0.httpCounts } }
-    set { state.withLock { $0.httpCounts = newValue } }
   }
 
   func status(of key: MediaKey) -> TransferStatus? {

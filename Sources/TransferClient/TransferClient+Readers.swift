@@ -39,7 +39,7 @@ extension TransferClient {
       self.register(episode)
       self.opens[number]?.completion = completion
       self.opens[number]?.pending = episode
-      self.opens[number]?.deadline = self.loop.schedule(at: .after(episode.readTimeout)) {
+      self.opens[number]?.deadline = self.loop.schedule(at: .after(self.readTimeout)) {
         self.finishOpen(number, .failure(self.timeout(of: episode)))
       }
       self.sayOpen(number)
@@ -182,7 +182,7 @@ extension TransferClient {
   /// Ends a wait after `read_timeout` without a single new byte, a sixteenth of that later at the most.
   private func watch(_ number: UInt64) {
     guard let entry = waits[number] else { return }
-    let patience = entry.episode.readTimeout
+    let patience = readTimeout
     let next = min(MonotonicTime.after(patience / 16), entry.since.adding(patience))
     waits[number]?.deadline = loop.schedule(at: next) {
       guard let entry = self.waits[number] else { return }
@@ -222,7 +222,7 @@ extension TransferClient {
       return TransferFailure(.EIO, "the download is paused")
     }
     return TransferFailure(
-      .EIO, status?.error ?? "nothing came from \(host) for \(Self.seconds(episode.readTimeout))")
+      .EIO, status?.error ?? "nothing came from \(host) for \(Self.seconds(readTimeout))")
   }
 
   /// "60 s", "0.1 s".

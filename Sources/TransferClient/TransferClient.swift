@@ -16,12 +16,13 @@ package final class TransferClient: TransferService, @unchecked Sendable {
   let loop: EventLoop
   let places: Places
   let mirror: StatusMirror
-  private let readTimeout: Double
+  let readTimeout: Double
   let launcher: DaemonLauncher
   /// Why no daemon serves; nil while one does, or none was needed.
   let failureText = Monitor<String?>(nil)
   private let lastNumber = Monitor<UInt64>(0)
   let serves = Monitor(false)
+  private let counts = Monitor(HTTPCounts())
   private let addressHandler = Monitor<Callback<(MediaKey, String)>?>(nil)
 
   // The loop's own.
@@ -40,7 +41,8 @@ package final class TransferClient: TransferService, @unchecked Sendable {
   var vain: [MediaKey: (offset: Int64, until: MonotonicTime)] = [:]
   var snapshot = Snapshot()
   var isStopped = false
-  private var watches: (cache: CacheWatch?, lock: FileWatch?)
+  private var watch: FileWatch?
+  private var cacheWatch: Int32?
 
   struct Snapshot {
     /// What has come of it; nil where it is not under way.
@@ -115,7 +117,7 @@ package final class TransferClient: TransferService, @unchecked Sendable {
 
   package func allStatuses() -> [TransferStatus] { mirror.all() }
 
-  package var httpCounts: HTTPCounts { mirror.httpCounts }
+  package var httpCounts: HTTPCounts { counts.withLock { $0 } }
 
   package func observe(_ observer: @escaping @Sendable (MediaKey) -> Void) { mirror.observe(observer) }
 
@@ -133,8 +135,7 @@ package final class TransferClient: TransferService, @unchecked Sendable {
     }
     let isWhole = reader?.isWhole ?? false
     reader?.noteRead()
-    let episode = RemoteEpisode(
-      request: request, intent: intent, reader: reader, client: self, readTimeout: readTimeout)
+    let episode = RemoteEpisode(request: request, intent: intent, reader: reader, client: self)
     if intent != .download || isWhole {
       if !isWhole && reader != nil && intent != .cachedOnly { noteOpen(episode) }
       completion(.success(episode))
@@ -168,7 +169,12 @@ package final class TransferClient: TransferService, @unchecked Sendable {
     let number = nextNumber()
     let isTaken = loop.async {
       if self.isStopped { return completion(Self.stopped) }
-      self.add(order, as: number, completion)
+      // One that no daemon takes does not wait for ever.
+      let deadline = self.loop.schedule(at: .after(Self.orderTimeout)) { [weak self] in
+        self?.finishOrder(number, TransferFailure(.ETIMEDOUT, "the transfer daemon does not answer"))
+      }
+      self.orders[number] = (order, completion, deadline)
+      self.say(.order(id: number, order))
     }
     if !isTaken { completion(Self.stopped) }
     return Cancellation(self) { $0.finishOrder(number, Self.interrupted) }
@@ -186,15 +192,6 @@ package final class TransferClient: TransferService, @unchecked Sendable {
 
   static let stopped = TransferFailure(.EINTR, "the client has stopped")
   static let interrupted = TransferFailure(.EINTR, "interrupted")
-
-  /// Says an order. One that no daemon takes does not wait for ever.
-  func add(_ order: TransferOrder, as number: UInt64, _ completion: @escaping OrderCompletion) {
-    let deadline = loop.schedule(at: .after(Self.orderTimeout)) { [weak self] in
-      self?.finishOrder(number, TransferFailure(.ETIMEDOUT, "the transfer daemon does not answer"))
-    }
-    orders[number] = (order, completion, deadline)
-    say(.order(id: number, order))
-  }
 
   func finishOrder(_ number: UInt64, _ failure: TransferFailure?) {
     guard let order = orders.removeValue(forKey: number) else { return }
@@ -224,8 +221,7 @@ package final class TransferClient: TransferService, @unchecked Sendable {
     connection?.close()
     connection = nil
     launcher.stop()
-    watches.cache = nil
-    watches.lock = nil
+    watch = nil
     becameCurrent()
     loop.stop()
   }
@@ -246,8 +242,8 @@ package final class TransferClient: TransferService, @unchecked Sendable {
       serves.withLock { $0 = true }
       sayEverything()
     case .changed(let statuses, let counts):
-      mirror.httpCounts = counts
-      watches.cache?.renew()
+      self.counts.withLock { $0 = counts }
+      watchCache()
       if snapshot.coming != nil { snapshot.coming? += statuses } else { mirror.update(statuses) }
     case .snapshotEnd:
       failureText.withLock { $0 = nil }
@@ -270,19 +266,34 @@ package final class TransferClient: TransferService, @unchecked Sendable {
   /// Hears, without asking again and again, of episodes that somebody deletes from the cache, and of a daemon
   /// that another client starts: it tells what changes.
   private func watchFiles() {
-    if let watch = try? CacheWatch(layout) {
-      watches.cache = watch
-      loop.watch(watch.descriptor, .readable) { [mirror] _ in mirror.vanished(watch.vanished()) }
+    guard let files = try? FileWatch() else { return }
+    watch = files
+    watchCache()
+    let lock = files.add(DaemonPlace.lockFile(in: places.state), .writing)
+    loop.watch(files.descriptor, .readable) { [weak self] _ in
+      guard let self else { return }
+      // nil: any.
+      var vanished: Set<MediaKey>? = []
+      for event in files.events() {
+        if event.watch == lock {
+          // Another one, perhaps.
+          tries.isResting = false
+          connectIfRunning()
+        } else if event.isGone || event.isOverflow {
+          vanished = nil
+          if event.isGone { cacheWatch = nil }
+        } else if let key = event.name.flatMap(CacheLayout.parse)?.key {
+          vanished?.insert(key)
+        }
+      }
+      watchCache()
+      mirror.vanished(vanished)
     }
-    let lockFile = DaemonPlace.lockFile(in: places.state)
-    guard let watch = try? FileWatch(), watch.add(lockFile, .writing) != nil else { return }
-    watches.lock = watch
-    loop.watch(watch.descriptor, .readable) { [weak self] _ in
-      guard let self, !watch.events().isEmpty else { return }
-      // Another one, perhaps.
-      tries.isResting = false
-      connectIfRunning()
-    }
+  }
+
+  /// Watches the cache's folder, also where it is there again after it was deleted.
+  private func watchCache() {
+    if cacheWatch == nil { cacheWatch = watch?.add(layout.episodes, .vanishing) }
   }
 
   var greeting: ClientMessage {

@@ -16,17 +16,17 @@ package enum DaemonPlace {
   package static func failureFile(in state: String) -> String { state + "/transferd.failure" }
 
   /// What that says, in one line.
-  package static func failure(in state: String) -> String? {
-    guard let bytes = try? Directories.readRegular(failureFile(in: state), limit: 4096) else { return nil }
-    let text = String(decoding: bytes.prefix { $0 != 10 }, as: UTF8.self)
-    return text.isEmpty ? nil : text
-  }
+  package static func failure(in state: String) -> String? { line(of: failureFile(in: state)) }
 
   /// The socket of the daemon that runs, or ran last.
   package static func socket(in state: String) -> String? {
-    guard let bytes = try? Directories.readRegular(lockFile(in: state), limit: 4096) else { return nil }
+    line(of: lockFile(in: state)).flatMap { $0.hasPrefix("/") ? $0 : nil }
+  }
+
+  private static func line(of path: String) -> String? {
+    guard let bytes = try? Directories.readRegular(path, limit: 4096) else { return nil }
     let text = String(decoding: bytes.prefix { $0 != 10 }, as: UTF8.self)
-    return text.hasPrefix("/") ? text : nil
+    return text.isEmpty ? nil : text
   }
 
   /// A connection to the daemon that runs; nil where none does.

@@ -6,8 +6,7 @@ package struct TransferRequest: Hashable, Sendable {
   package var key: MediaKey
   /// The enclosure's address, http or https.
   package var url: String
-  /// The feed's media type and length, hints only.
-  package var mediaType: String?
+  /// The feed's length in bytes, a hint only.
   package var expectedLength: Int64?
   /// For people: the episode's title and its podcast's, and the name in the mount.
   package var title: String
@@ -22,13 +21,12 @@ package struct TransferRequest: Hashable, Sendable {
   package var isEpisode: Bool
 
   package init(
-    key: MediaKey, url: String = "", mediaType: String? = nil, expectedLength: Int64? = nil,
+    key: MediaKey, url: String = "", expectedLength: Int64? = nil,
     title: String = "", show: String = "", fileName: String = "", allowsPrivateHosts: Bool = false,
     userAgent: String? = nil, isEpisode: Bool = true
   ) {
     self.key = key
     self.url = url
-    self.mediaType = mediaType
     self.expectedLength = expectedLength
     self.title = title
     self.show = show
@@ -39,15 +37,13 @@ package struct TransferRequest: Hashable, Sendable {
   }
 }
 
-extension TransferRequest: BinaryValue {
-  package func encode(into bytes: inout [UInt8]) {
-    bytes.put(key, url, mediaType, expectedLength, title, show, fileName, allowsPrivateHosts, userAgent)
-    bytes.put(isEpisode)
-  }
+extension TransferRequest: FieldCoded {
+  package init() { self.init(key: MediaKey(address: "")) }
 
-  package init(from reader: inout BinaryReader) throws(BinaryError) {
-    self = try reader.make(
-      Self.init(key:url:mediaType:expectedLength:title:show:fileName:allowsPrivateHosts:userAgent:isEpisode:))
+  package mutating func code(_ fields: inout BinaryFields) throws(BinaryError) {
+    try fields.code(&key, &url, &expectedLength)
+    try fields.code(&title, &show, &fileName)
+    try fields.code(&allowsPrivateHosts, &userAgent, &isEpisode)
     // A feed may say anything.
     expectedLength = expectedLength.flatMap { (0...1 << 50).contains($0) ? $0 : nil }
   }

@@ -117,7 +117,7 @@ extension TransferStatus {
 }
 
 extension TransferStatus: FieldCoded {
-  package init() { self.init(TransferRequest(key: MediaKey(address: ""))) }
+  package init() { self.init(TransferRequest()) }
 
   package mutating func code(_ fields: inout BinaryFields) throws(BinaryError) {
     try fields.code(&request, &state, &generation)
@@ -127,5 +127,11 @@ extension TransferStatus: FieldCoded {
     try fields.code(&tries.failed, &tries.count, &tries.doubts)
     try fields.code(&tries.doubted)
     try fields.code(&tries.notBefore)
+    // Sums of sizes, times and places must not overflow, whatever a damaged row says.
+    let numbers = [
+      total, received, rate, eta, order, tries.failed, tries.count, tries.doubts, tries.doubted,
+      tries.notBefore,
+    ]
+    guard changed >= 0, numbers.allSatisfy({ (0...1 << 50).contains($0 ?? 0) }) else { throw .malformed }
   }
 }

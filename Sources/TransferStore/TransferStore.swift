@@ -70,7 +70,7 @@ package struct TransferStore {
   }
 
   /// Raise it with every change of the tables: a store of another version is set aside.
-  private static let version = 7
+  private static let version = 8
 
   private static let tables = """
     CREATE TABLE transfer (

@@ -226,6 +226,11 @@ import Testing
     #expect(try episode(2).listening.position == 61_000)
   }
 
+  @Test func `A search that no folder can be named after is left out`() throws {
+    let state = #"{"podcastfs_state": 1, "searches": ["..", "a/b", "\u0001Arts", "words"]}"#
+    #expect(try world.catalog.importOPML(Array(state.utf8)).searches == ["words"])
+  }
+
   @Test func whatWasHiddenInASearchIsHiddenAgain() throws {
     world.web.set("/search", world.web.answer([("Harbour", "/h"), ("Zebra", "/z")]))
     let search = try world.search("words")

@@ -9,6 +9,19 @@ import Testing
 
 /// Subscribing by address, lists of subscriptions, refreshes that come on their own.
 @Suite struct SubscriptionTests {
+  /// Such a name would lead out of its folder, and a listing with it fails as a whole.
+  @Test func `The names of a list become names of folders`() throws {
+    let world = try CatalogWorld()
+    let names = ["../a/b", "..", ".hidden", "a\u{7}b", "Mine: own", "CON"]
+    let outlines = names.enumerated().map { number, name in
+      "<outline type='rss' text='\(name)' title='T' xmlUrl='https://\(number).example/f'/>"
+    }
+    _ = try world.catalog.importOPML(Array("<opml><body>\(outlines.joined())</body></opml>".utf8))
+    let listed = try world.catalog.subscriptions().map(\.name)
+    #expect(listed.count == names.count && listed.allSatisfy { EpisodeName.isDirectoryName($0) }, "\(listed)")
+    #expect(listed.contains("Mine - own"))
+  }
+
   /// As on a full disk: who subscribes hears of it, and what has come stays.
   @Test func aFeedThatCouldNotBeKeptWholeIsTold() throws {
     let world = try CatalogWorld()

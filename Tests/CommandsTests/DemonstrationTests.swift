@@ -38,7 +38,6 @@ import Testing
     let doctor = try run("doctor")
     #expect(doctor.end == .exit(0), "\(doctor.output)")
     #expect(doctor.output.contains("the search service at 127.0.0.1 answers"), "\(doctor.output)")
-    #expect(try run("demo", "--", "list", "--names").output == "Harbour Lights\n")
     // All of it has gone when this returns.
     #expect(try run("unmount", path).end == .exit(0))
     #expect(try !Directories.names(in: environment.home.path("run")).contains("podcastfs-demo"))

@@ -61,25 +61,6 @@ struct MenuCommandTests {
     #expect(service.waitForOutput { $0.contains("podcastfs|/etc/passwd: not an episode") })
   }
 
-  @Test(.enabled(if: Products.isInstalled("gdk-pixbuf-thumbnailer"), "it scales the covers"))
-  func `A podcast's cover is the thumbnail of its folder`() throws {
-    let mount = try DesktopMount()
-    _ = try mount.episodes
-    let picture = mount.environment.home.path("thumbnail.png")
-    func make(_ folder: String) throws -> RunningProcess.End? {
-      try mount.run("desktop", "thumbnail", "--", folder, picture, "64").end
-    }
-    #expect(try make(mount.show) == .exit(0))
-    #expect(try Directories.read(picture).starts(with: [0x89, 0x50, 0x4e, 0x47]))
-    #expect(try make(mount.root + "/Search") == .exit(1))
-    #expect(try make(mount.environment.home.path) == .exit(1))
-    let file = mount.environment.home.path("data/thumbnailers/podcastfs.thumbnailer")
-    for _ in 1...2 { #expect(try mount.run("desktop", "install").end == .exit(0)) }
-    #expect(try String(decoding: Directories.read(file), as: UTF8.self).contains("MimeType=inode/directory;"))
-    #expect(try mount.run("desktop", "remove").end == .exit(0))
-    #expect(!Directories.exists(file))
-  }
-
   @Test func `Orders that are not waited for are counted by their states`() throws {
     let mount = try DesktopMount(rate: 20_000)
     let episodes = try mount.episodes

@@ -102,7 +102,7 @@ import Testing
     arguments: [
       ("podcastfs refresh Bet", "Beta\\ Show|"), ("podcastfs unsubscribe \"Beta S", "Beta Show|"),
       ("podcastfs unsubscribe Beta\\ S", "Beta\\ Show|"), ("podcastfs forget It", "It\\'s\\ \\$5|"),
-      ("podcastfs --quiet unsub", "unsubscribe|"), ("podcastfs status --w", "--watch|"),
+      ("podcastfs unsub", "unsubscribe|"), ("podcastfs status --w", "--watch|"),
       ("podcastfs mount -o tri", "trigger=|"), ("podcastfs mount -o latest = 3,tri", "3,trigger=|"),
       ("podcastfs mount -o latest = 3", ""), ("podcastfs help opt", "options|"),
     ])

@@ -161,7 +161,7 @@ struct ScreenSnapshotTests {
           "limit fast",
           "help optons",
           "pause --all",
-          "restart", "demo -- list", "directory status", "find newer:soon",
+          "restart", "directory status", "find newer:soon",
         ], columns)
     }
   }

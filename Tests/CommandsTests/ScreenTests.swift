@@ -22,7 +22,7 @@ import Testing
     let topics = CommandLineTool.commands.map { $0.name } + ["options"]
     for topic in topics {
       let lines = try screen(environment, "help \(topic)", columns: columns)
-      // Below the prompt; a pager shows the options.
+      // Below the prompt; the options are a long list.
       if columns >= 80, topic != "options" { #expect(lines.count <= 22, "\(topic): \(lines.count)") }
       #expect(fits(lines, columns).isEmpty, "\(topic): \(fits(lines, columns))")
     }

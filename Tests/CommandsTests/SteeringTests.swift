@@ -181,13 +181,6 @@ struct SteeringTests {
     #expect(verify.errors == "podcastfs: \(missing): No such file or directory\n")
   }
 
-  @Test func verifySaysWhereThereIsNothingToCheck() throws {
-    let path = try episode("a.mp3", "remote")
-    let result = try run("verify", path)
-    #expect(result.end == .exit(1) && result.output.isEmpty)
-    #expect(result.errors == "podcastfs: \(path): not downloaded\n")
-  }
-
   @Test func aQuietVerifySaysNothingWhereAllIsWell() throws {
     let path = try episode("a.mp3", "cached")
     #expect(try run("verify", path).output.hasPrefix("0 episodes checked"))

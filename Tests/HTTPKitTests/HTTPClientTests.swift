@@ -105,7 +105,7 @@ import Testing
     }
     defer { server.stop() }
     #expect(client.answer(.local(server.address))?.failure?.code == .unsupportedScheme)
-    #expect(client.answer(.local(target))?.failure?.code == .unsupportedScheme)
+    #expect(client.answer(.local(target))?.failure?.code == .malformedURL)
   }
 
   @Test func aCancelledRequestEndsOnceAsCancelled() throws {

@@ -54,8 +54,6 @@ import Testing
     for (path, number) in zip(paths, 1...) {
       #expect(try fixture.isWhole(String(path.dropFirst("PODCASTFS_PATH=".count)), number))
     }
-    let marks = try fixture.list(fixture.environment.home.path("run") + "/podcastfs/completed")
-    #expect(marks.count == 2)
   }
 
   @Test func whatWasCompleteBeforeTheMountIsNotTold() throws {

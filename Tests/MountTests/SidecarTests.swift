@@ -69,7 +69,7 @@ import Testing
     try fixture.mount(options: Self.options, at: second)
     let folder = fixture.podcastPath.dropFirst(fixture.root.utf8.count)
     func times(_ root: String) throws -> [[Int]] {
-      try ["cover.jpg", Self.stem + ".vtt", Self.stem + ".chapters.json", ".directory"].map { name in
+      try ["cover.jpg", Self.stem + ".vtt", Self.stem + ".chapters.json"].map { name in
         let time = try fixture.status("\(root)\(folder)/\(name)").st_mtim
         return [time.tv_sec, time.tv_nsec]
       }

@@ -299,7 +299,7 @@ import Testing
     #expect(places == Array(repeating: "\(fixture.root)/Subscriptions/Harbour Lights", count: 5))
   }
 
-  @Test func eventsCanBePolledAndReadWithoutWaiting() throws {
+  @Test func eventsCanBeReadWithoutWaiting() throws {
     let fixture = try subscribed(3)
     let file = open(fixture.root + "/.podcastfs/events", O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     try #require(file >= 0)
@@ -314,18 +314,10 @@ import Testing
     // What the mount does by itself at its start may be told now.
     #expect(
       eventually {
-        var polled = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
-        return readOn() == -1 && Errno.current == .EAGAIN && poll(&polled, 1, 0) == 0
+        readOn() == -1 && Errno.current == .EAGAIN
       })
-    let isReady = Monitor<Int32?>(nil)
-    PosixThread.start("poll") {
-      var polled = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
-      let count = poll(&polled, 1, 20_000)
-      isReady.withLockNotifying { $0 = count }
-    }
     let episode = "\(fixture.root)/Subscriptions/Harbour Lights/\(MountFixture.names[1])"
     try fixture.set("state", "paused", episode)
-    #expect(isReady.wait(until: .after(patience)) { $0 } == 1)
     #expect(
       eventually {
         _ = readOn()

@@ -50,7 +50,7 @@ import TransferProtocol
     let podcast = try fixture.searched()
     #expect(
       try fixture.list(podcast) == [
-        Self.stem + ".chapters.json", Self.stem + ".en.vtt", Self.stem + ".mp3", Self.stem + ".srt",
+        Self.stem + ".chapters.json", Self.stem + ".mp3", Self.stem + ".srt",
         Self.stem + ".vtt", "2024-01-02 - Part 2.mp3", "2024-01-03 - Part 3.mp3", "cover.png",
       ])
     for item in try wait(fixture.tree.openDirectory(podcast, for: fixture.me)).items(from: 0, count: 100) {
@@ -66,7 +66,6 @@ import TransferProtocol
     let fixture = try fixture(directory)
     let podcast = try fixture.searched(cover: Self.cover.forRequest)
     #expect(failure(fixture.tree.lookup(".hidden", in: podcast, for: fixture.me)) == .ENOENT)
-    _ = try wait(fixture.tree.lookup(".directory", in: podcast, for: fixture.me))
     let cover = try wait(fixture.tree.lookup("cover.png", in: podcast, for: fixture.me))
     let file = try wait(fixture.tree.open(cover.node, writes: false, for: fixture.me))
     #expect(try bytes(file) == [1, 2, 3])
@@ -79,8 +78,6 @@ import TransferProtocol
     let directory = try TemporaryDirectory()
     let fixture = try fixture(directory)
     let podcast = try fixture.searched(cover: "http://127.0.0.1/art.png")
-    #expect(failure(fixture.tree.lookup(".directory", in: podcast, for: fixture.me)) == .ENOENT)
-    #expect(fixture.fetches == 0)
     _ = try wait(fixture.tree.lookup("cover.png", in: podcast, for: fixture.me))
     #expect(fixture.fetches == 1)
   }
@@ -214,7 +211,6 @@ import TransferProtocol
       #expect(failure(tree.open(node, writes: false, for: me)) == .EIO)
     }
     #expect(fixture.fetcher.state.withLock { $0.asked.count } == 2)
-    #expect(failure(tree.lookup(".directory", in: podcast, for: me)) == .ENOENT)
     let shown = all.filter { $0 != chapters && $0 != "cover.png" }
     #expect(try fixture.list(podcast) == shown)
     // In the next mount, too, and after a refresh that brings nothing.
@@ -289,7 +285,6 @@ import TransferProtocol
     let next = try fixture(directory, after: second)
     #expect(try next.list(folder) == [Self.stem + ".mp3", "cover.png"])
     #expect(try wait(next.tree.lookup("cover.png", in: folder, for: next.me)).size == 3)
-    _ = try wait(next.tree.lookup(".directory", in: folder, for: next.me))
     // Its feed names another, which is not here.
     next.feed.imageURL = "http://new.example/a.png"
     try next.refresh()
@@ -353,21 +348,5 @@ import TransferProtocol
     let folder = try #require(try fixture.catalog.subscriptions().first.map { NodeID(.subscription, $0.id) })
     #expect(try fixture.list(folder).contains("cover.png"))
     #expect(fixture.fetcher.state.withLock { $0.asked.count } == 1)
-  }
-
-  @Test func aFolderTellsKDEOfItsCoverWithoutBeingListedOrFetched() throws {
-    let directory = try TemporaryDirectory()
-    let fixture = try fixture(directory)
-    let podcast = try fixture.searched()
-    #expect(failure(fixture.tree.lookup(".directory", in: podcast, for: fixture.me)) == .ENOENT)
-    #expect(fixture.fetches == 0)
-    #expect(try !fixture.list(podcast).contains(".directory"))
-    let icon = try wait(fixture.tree.lookup(".directory", in: podcast, for: fixture.me))
-    let text = "[Desktop Entry]\nIcon=./cover.png\n"
-    #expect(try wait(fixture.tree.attributes(of: icon.node)).size == Int64(text.utf8.count))
-    let file = try wait(fixture.tree.open(icon.node, writes: false, for: fixture.me))
-    #expect(try bytes(file) == Array(text.utf8))
-    #expect(failure(fixture.tree.open(icon.node, writes: true, for: fixture.me)) == .EROFS)
-    #expect(fixture.fetcher.state.withLock { $0.asked.isEmpty })
   }
 }

@@ -221,7 +221,7 @@ final class FakeKernel: ViewObserver {
   func stayed(_ node: NodeID) {}
 
   var gauges: [Gauge] { [] }
-  var metrics: [MetricFamily] { [] }
+  var metrics: MetricFamily { MetricFamily("none", .counter, "") }
 
   func await(_ condition: (Difference) -> Bool) -> Bool {
     told.wait(until: .after(patience)) { condition($0) ? true : nil } ?? false

@@ -83,7 +83,7 @@ import TransferProtocol
     var resource = OriginResource(bytes, mediaType: "audio/mp4")
     resource.etag = "\"m4a\""
     resource.behaviour.rate = 2_000_000
-    let request = TransferFixture.request(user.origin.serve("/a.m4a", resource), type: "audio/mp4")
+    let request = TransferFixture.request(user.origin.serve("/a.m4a", resource))
     let client = try user.client()
     let episode = try client.opened(request)
     #expect(try episode.read(at: 0, 4096) == Array(bytes[..<4096]))

@@ -121,9 +121,9 @@ final class TransferFixture: Sendable {
     return Self.request(origin.serve(path, resource))
   }
 
-  static func request(_ url: String, type: String? = "audio/mpeg") -> TransferRequest {
+  static func request(_ url: String) -> TransferRequest {
     TransferRequest(
-      key: MediaKey(address: WebAddress(url)), url: url, mediaType: type, title: "Title", show: "Show",
+      key: MediaKey(address: WebAddress(url)), url: url, title: "Title", show: "Show",
       fileName: "2024-01-03 - Title.mp3", allowsPrivateHosts: true)
   }
 }

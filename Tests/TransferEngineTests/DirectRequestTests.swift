@@ -50,50 +50,6 @@ import TransferProtocol
     #expect(seek.range?.start == 39_997_440 && seek.validator == "Mon, 01 Jan 2024 00:00:00 GMT")
   }
 
-  /// A player that looks at a file's end first: what a mirror sends is compared while the beginning comes.
-  @Test func aSeekAtOnceWaitsForWhatAMirrorIsComparedWith() throws {
-    let date = "Mon, 01 Jan 2024 00:00:00 GMT"
-    let world = EngineWorld(1, hosts: 1)
-    world.say { .open(id: $0, world.requests[0], .download, generation: nil) }
-    world.answer(50_000_000, where: { _ in true }) { $0.lastModified = date }
-    world.bring(4096)
-    world.say { .wait(id: $0, open: 1, offset: 40_000_000, count: 4096) }
-    #expect(world.asked == 2)
-    world.answer(50_000_000, where: { _ in true }) { head in
-      (head.status, head.part, head.partTotal, head.length) = (200, nil, nil, 50_000_000)
-      (head.entityTag, head.lastModified) = ("\"other\"", date)
-    }
-    // Both send the same bytes.
-    for _ in 0..<14 { world.bring(4096) }
-    #expect(world.asked == 2)
-    for _ in 0..<3 { world.bring(4096) }
-    world.wait(1)
-    #expect(world.asked == 3)
-    let seek = try #require(world.requested.last)
-    #expect(seek.range?.start == 39_997_440 && seek.validator == date)
-  }
-
-  /// The response that it is compared with breaks off.
-  @Test func aMirrorThatCannotBeComparedCostsNoGeneration() throws {
-    let date = "Mon, 01 Jan 2024 00:00:00 GMT"
-    let world = EngineWorld(1, hosts: 1)
-    world.say { .open(id: $0, world.requests[0], .download, generation: nil) }
-    world.answer(50_000_000, where: { _ in true }) { head in
-      (head.url, head.lastModified) = ("http://cdn.test/a.mp3", date)
-    }
-    world.bring(4096)
-    let copy = world.copy(0)
-    world.say { .wait(id: $0, open: 1, offset: 40_000_000, count: 4096) }
-    world.answer(50_000_000, where: { _ in true }) { head in
-      (head.status, head.part, head.partTotal, head.length) = (200, nil, nil, 50_000_000)
-      (head.entityTag, head.lastModified) = ("\"other\"", date)
-    }
-    world.bring(8192, where: { $0 != world.requests[0].url })
-    world.end(Fault(.passing, "reset"), where: { $0 == world.requests[0].url })
-    world.wait(20)
-    #expect(world.asked > 2 && world.copy(0) == copy)
-  }
-
   /// A mirror answers for the seek: that tells nothing of whether the host gives ranges.
   @Test func aSeekThatAnotherAddressAnswersCostsNoBytesThatAreHere() throws {
     let world = EngineWorld(1, hosts: 1)

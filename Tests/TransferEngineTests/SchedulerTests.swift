@@ -13,7 +13,7 @@ import TransferProtocol
     -> Scheduler.Entry
   {
     Scheduler.Entry(
-      isTired: isTired, order: Int64(number), key: key(number), host: host, sender: nil, until: nil,
+      isTired: isTired, order: Int64(number), key: key(number), host: host, until: nil,
       isRunning: isRunning)
   }
 

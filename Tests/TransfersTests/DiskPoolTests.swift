@@ -18,28 +18,6 @@ import Transfers
     #expect(done.withLock { $0 } == Array(0..<200))
   }
 
-  /// The limit of threads is reached (`ulimit -u`): the daemon goes on.
-  @Test(arguments: [0, 1, 3]) func whatCanHaveNoThreadIsDoneAllTheSame(threads: Int) {
-    let left = Monitor(threads)
-    let pool = DiskPool { body in
-      let isGiven = left.withLock { left in
-        left -= 1
-        return left >= 0
-      }
-      return isGiven && PosixThread.attempt("test", body)
-    }
-    let done = Monitor<[Int: [Int]]>([:])
-    for number in 0..<300 {
-      let lane = number % 30
-      pool.run(.files(key(lane))) { done.withLockNotifying { $0[lane, default: []].append(number) } }
-    }
-    #expect(
-      done.wait(until: .after(patience)) { $0.values.reduce(0) { $0 + $1.count } == 300 ? true : nil } == true
-    )
-    #expect(done.withLock { $0.values.allSatisfy { $0 == $0.sorted() } })
-    #expect(eventually { pool.isIdle })
-  }
-
   @Test func flushesAndTheStoreDoNotWaitForSlowFiles() {
     let pool = DiskPool()
     let gate = Monitor(false)

@@ -30,7 +30,6 @@ const char *podcastfs_curl_load(void);
   each(CURLMsg *, multi_info_read, (CURLM *multi, int *left), (multi, left)) \
   each(CURLMcode, multi_socket_action, (CURLM *multi, curl_socket_t socket, int events, int *running), \
        (multi, socket, events, running)) \
-  each(CURLSHcode, share_cleanup, (CURLSH *share), (share)) \
   each(struct curl_slist *, slist_append, (struct curl_slist *list, const char *line), (list, line)) \
   each(void, slist_free_all, (struct curl_slist *list), (list)) \
   each(void, free, (void *memory), (memory)) \
@@ -56,8 +55,6 @@ typedef int (*podcastfs_curl_timer_callback)(CURLM *, long, void *);
 /// Who hears which sockets to watch, and when to call again (curl_multi_socket_action(3)).
 void podcastfs_curl_multi_set_callbacks(CURLM *multi, podcastfs_curl_socket_callback socket,
                                         podcastfs_curl_timer_callback timer, void *data);
-/// A share of TLS sessions between the easy handles of one thread; null without memory.
-CURLSH *podcastfs_curl_share_tls_sessions(void);
 /// The address that `reference` means on a page at `base` (RFC 3986 §5), or null; for `podcastfs_curl_free`.
 char *podcastfs_curl_resolve(const char *base, const char *reference);
 

@@ -99,12 +99,7 @@ extension CatalogSession {
   }
 
   /// A subscription by its folder's name, its feed's address or its podcast's title.
-  func subscription(_ name: String) throws -> ListedPodcast {
-    if let listed = try followed(name) { return listed }
-    throw CommandFailure("no podcast called \"\(WebAddress(name).shown)\" is followed")
-  }
-
-  private func followed(_ name: String) throws -> ListedPodcast? {
+  func followed(_ name: String) throws -> ListedPodcast? {
     let subscriptions = try catalog.subscriptions()
     if let listed = subscriptions.first(where: { $0.name == name }) { return listed }
     if name.contains("://"), let listed = try catalog.subscription(feedURL: name) { return listed }
@@ -118,7 +113,8 @@ extension CatalogSession {
 
   /// A podcast that is in the catalogue, followed or not: as `followed` finds it, by its folder's name in `Downloaded/`,
   /// or by a folder's path in a mount.
-  func knownPodcast(_ name: String) throws -> Int64 {
+  /// - Parameter takesEpisodes: whether the path of an episode means its podcast.
+  func knownPodcast(_ name: String, takesEpisodes: Bool = false) throws -> Int64 {
     if let listed = try followed(name) { return listed.podcast.id }
     if name.contains("://"), let podcast = try catalog.podcast(feedURL: name) { return podcast.id }
     for folder in [name, EpisodeName.directoryName(title: name)] {
@@ -126,8 +122,7 @@ extension CatalogSession {
     }
     var status = stat()
     if stat(name, &status) == 0 {
-      // Who names an episode does not mean all of them.
-      guard status.st_mode & S_IFMT == S_IFDIR else {
+      guard takesEpisodes || status.st_mode & S_IFMT == S_IFDIR else {
         throw CommandFailure("\(name): not a podcast's folder")
       }
       return try podcast(at: name)
@@ -149,17 +144,15 @@ extension CatalogSession {
     return NodeID(rawValue: UInt64(status.st_ino))
   }
 
-  /// The podcast that a path in a mount shows or belongs to, by the number of its node; else a subscription
-  /// by name or address.
-  func podcast(at path: String) throws -> Int64 {
-    guard let node = try node(at: path, with: "title", "a podcast or episode") else {
-      return try subscription(path).podcast.id
-    }
-    switch node.kind {
-    case .downloadedPodcast: return node.row
-    case .episode: if let episode = try catalog.episode(node.row) { return episode.podcastID }
-    case .subscription: if let listed = try catalog.subscription(node.row) { return listed.podcast.id }
-    case .result: if let listed = try catalog.result(node.row) { return listed.podcast.id }
+  /// The podcast that a path in a mount shows or belongs to, by the number of its node.
+  private func podcast(at path: String) throws -> Int64 {
+    let node = try node(at: path, with: "title", "a podcast or episode")
+    let row = node?.row ?? 0
+    switch node?.kind {
+    case .downloadedPodcast: return row
+    case .episode: if let episode = try catalog.episode(row) { return episode.podcastID }
+    case .subscription: if let listed = try catalog.subscription(row) { return listed.podcast.id }
+    case .result: if let listed = try catalog.result(row) { return listed.podcast.id }
     default: break
     }
     throw CommandFailure("\(path): not a podcast in a podcastfs mount")

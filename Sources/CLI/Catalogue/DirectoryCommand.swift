@@ -12,22 +12,21 @@ enum DirectoryCommand: Command {
   static let summary = "search millions of podcasts without the network"
   static let worksOnMounts = false
   static let usage = """
-    podcastfs directory fetch [--queue] [ADDRESS]
+    podcastfs directory fetch [--queue]
     podcastfs directory import FILE|-
     podcastfs directory status [--json]
-    podcastfs directory cancel|remove
+    podcastfs directory remove
 
     The offline directory has all podcasts that Podcast Index knows. Where it is installed, it answers searches at once, also
     without a network.
 
       fetch        downloads the newest dump (1.8 GB, a new one each week) and installs it; none twice. Ctrl-C ends the command,
-                   not the download: the next fetch installs it. ADDRESS replaces directory_url
+                   not the download: the next fetch installs it
       --queue      does not wait for the download
       import FILE  installs a dump: podcastindex_feeds.db.tgz, or the database in it. -: standard input. It needs room for both
                    for some minutes
       status       what is installed; status 1 where nothing is
-      cancel       cancels the download of a dump, and drops what has been downloaded
-      remove       removes the directory, and does the same
+      remove       removes the directory, and what has been downloaded of a dump
       --json       {"installed", "path", "podcasts", "left_out", "bytes", "dump_date", "imported",
                    "source", "download": {"bytes", "total"}}
     """
@@ -41,22 +40,20 @@ enum DirectoryCommand: Command {
     if operands.first == "fetch" || operands.first == "import" { DirectoryImport.cleansAtEnd(place) }
     DirectoryImport.clean(place)
     switch (operands.first, operands.count) {
-    case ("fetch", 1...2):
+    case ("fetch", 1):
       var settings = settings
-      let own = Places.processEnvironment[DumpQuestion.addressVariable]
-      if let address = operands.count == 2 ? operands[1] : own { settings.directoryURL = address }
+      // Of the mount that calls it.
+      let address = Places.processEnvironment[DumpQuestion.addressVariable]
+      settings.directoryURL = address ?? settings.directoryURL
       return try fetch(place, places, settings, isJSON, isQueued: isQueued)
     case ("import", 2): return try importFile(operands[1], place, places, settings, isJSON)
     case ("status", 1): return try status(place, places, settings, isJSON)
-    case ("cancel", 1):
-      try DumpDownload(place, places, settings).remove()
-      return 0
     case ("remove", 1):
       let directory = PodcastDirectory(place: place)
       if directory.isInstalled { try directory.remove() }
       try DumpDownload(place, places, settings).remove()
       return 0
-    default: throw UsageError("directory takes fetch, import FILE, status, cancel or remove")
+    default: throw UsageError("directory takes fetch, import FILE, status or remove")
     }
   }
 
@@ -170,7 +167,6 @@ enum DirectoryCommand: Command {
   }
 }
 
-/// An import, with its progress on a terminal.
 enum DirectoryWork {
   static func run(
     _ source: borrowing FileDescriptor, name: String, identity: String? = nil, _ place: DirectoryPlace,
@@ -184,7 +180,6 @@ enum DirectoryWork {
     return try work.run(source, name: name, identity: identity)
   }
 
-  /// An error in words for people.
   static func failure(of operand: String, _ error: any Error) -> CommandFailure {
     guard let error = error as? DirectoryImport.NoRoom else { return CommandFailure(of: operand, error) }
     let reserved = error.reserved > 0 ? ", and min_free keeps \(HumanText.size(error.reserved)) of it" : ""
@@ -210,7 +205,6 @@ final class StatusLine {
   private var shown: MonotonicTime?
   private let isTerminal = StandardStreams.errorIsTerminal && !StandardStreams.isQuiet
 
-  /// Not more than ten times a second.
   func show(_ text: String) {
     guard isTerminal, shown.map({ MonotonicTime.now.seconds(since: $0) > 0.1 }) ?? true else { return }
     shown = .now

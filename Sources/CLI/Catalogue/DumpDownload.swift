@@ -124,6 +124,5 @@ final class DumpDownload {
 }
 
 extension Settings {
-  /// Where the dump is.
   var dumpAddress: String { directoryURL ?? DumpQuestion.usualAddress }
 }

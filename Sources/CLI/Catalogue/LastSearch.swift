@@ -69,7 +69,6 @@ struct LastSearch {
     return word
   }
 
-  /// Why no result has a number.
   private var missing: String {
     guard let query else { return "nothing was searched for yet: podcastfs search WORDS" }
     let search = "the last search (\(PrintableText.line(query)))"

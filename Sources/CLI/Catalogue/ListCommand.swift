@@ -12,8 +12,7 @@ enum ListCommand: Command {
     cannot be read, a second line says why.
 
       --names  names only, for scripts
-      --json   [{"name", "title", "author", "feed_url", "episode_count", "unplayed_count", "downloaded_count",
-               "newest": {"title", "published"}, "last_refresh", "next_refresh", "error"}]
+      --json   an object for each, as podcastfs info --json prints it
     """
 
   static func run(_ arguments: inout ArgumentList) throws -> Int32 {
@@ -28,9 +27,7 @@ enum ListCommand: Command {
     }
     let downloads = subscriptions.isEmpty ? [:] : try DownloadCounts.all(session)
     let lines = try subscriptions.map { listed in
-      Line(
-        listed: listed, downloaded: downloads[listed.podcast.id]?.episodes ?? 0,
-        newest: try session.catalog.newestEpisode(ofPodcast: listed.podcast.id))
+      try PodcastInfo(listed.podcast, listed, downloads[listed.podcast.id], session)
     }
     if isJSON {
       StandardStreams.print(JSONValue.array(lines.map(\.json)).indentedText)
@@ -40,38 +37,20 @@ enum ListCommand: Command {
     return 0
   }
 
-  private struct Line {
-    var listed: ListedPodcast
-    var downloaded: Int
-    var newest: Episode?
-
-    var json: JSONValue {
-      let podcast = listed.podcast
-      return .members([
-        "name": listed.name, "title": podcast.title, "author": podcast.author,
-        "feed_url": podcast.feedURL.shown(isListed: podcast.isListed), "episode_count": podcast.episodeCount,
-        "unplayed_count": podcast.unplayedCount, "downloaded_count": downloaded,
-        "newest": PodcastInfo.json(of: newest), "last_refresh": podcast.lastRefresh.map(CivilTime.iso8601),
-        "next_refresh": podcast.nextRefresh.map(CivilTime.iso8601), "error": podcast.error,
-      ])
-    }
-  }
-
-  /// Says to a person how to follow a podcast.
   static func tellNothingIsFollowed() {
     guard StandardStreams.outputIsTerminal, !StandardStreams.isQuiet else { return }
     StandardStreams.tell("You follow no podcasts yet: podcastfs search WORDS")
   }
 
   /// A line for each podcast, and below it why its feed cannot be read.
-  private static func show(_ lines: [Line], now: Int64) {
+  private static func show(_ lines: [PodcastInfo], now: Int64) {
     let columns = Terminal.output.isTerminal ? Terminal.output.width : nil
     if lines.isEmpty {
       tellNothingIsFollowed()
       return
     }
     if let columns, columns < narrow { return lines.forEach { tell($0, now) } }
-    let longest = lines.map { ColumnText.width(PrintableText.line($0.listed.name)) }.max() ?? 0
+    let longest = lines.map { ColumnText.width(PrintableText.line($0.name)) }.max() ?? 0
     let width = max(columns.map { min(longest, $0 / 3) } ?? longest, 7)
     let ageWidth = max(lines.map { ColumnText.width(age($0, now)) }.max() ?? 0, 13)
     func line(_ name: String, _ unplayed: String, _ downloaded: String, _ age: String, _ title: String) {
@@ -83,9 +62,9 @@ enum ListCommand: Command {
     }
     if columns != nil { line("PODCAST", "UNPLAYED", "DOWNLOADED", "NEWEST", "") }
     for one in lines {
-      let podcast = one.listed.podcast
+      let podcast = one.podcast
       line(
-        one.listed.name, String(podcast.unplayedCount), String(one.downloaded), age(one, now),
+        one.name, String(podcast.unplayedCount), String(one.downloads.episodes), age(one, now),
         one.newest?.title ?? "")
       tellError(of: podcast)
     }
@@ -94,10 +73,10 @@ enum ListCommand: Command {
   /// A terminal with fewer columns has no room for the table.
   private static let narrow = 79
 
-  private static func tell(_ one: Line, _ now: Int64) {
-    let podcast = one.listed.podcast
-    let counts = "\(podcast.unplayedCount) unplayed, \(one.downloaded) downloaded"
-    StandardStreams.tell("\(PrintableText.line(one.listed.name)): \(counts)", hanging: 2)
+  private static func tell(_ one: PodcastInfo, _ now: Int64) {
+    let podcast = one.podcast
+    let counts = "\(podcast.unplayedCount) unplayed, \(one.downloads.episodes) downloaded"
+    StandardStreams.tell("\(PrintableText.line(one.name)): \(counts)", hanging: 2)
     let title = one.newest.map { ": " + PrintableText.line($0.title) } ?? ""
     StandardStreams.tell("    \(age(one, now))\(title)", hanging: 2)
     tellError(of: podcast)
@@ -108,8 +87,8 @@ enum ListCommand: Command {
     StandardStreams.tell("    " + PrintableText.line(error), hanging: 2, .red)
   }
 
-  private static func age(_ one: Line, _ now: Int64) -> String {
-    guard one.listed.podcast.isFetched else { return "not fetched" }
+  private static func age(_ one: PodcastInfo, _ now: Int64) -> String {
+    guard one.podcast.isFetched else { return "not fetched" }
     return one.newest.map { HumanText.ago(now - $0.published) } ?? "-"
   }
 }

@@ -64,7 +64,7 @@ enum RefreshCommand: Command {
   ) throws -> (name: String, podcast: Int64, newEpisodes: Int) {
     let shown = WebAddress(feed.name).shown
     do {
-      let podcast = try feed.subscription?.podcast.id ?? session.podcast(at: feed.name)
+      let podcast = try feed.subscription?.podcast.id ?? session.knownPodcast(feed.name, takesEpisodes: true)
       let outcome = try session.wait {
         session.catalog.refresh(podcast: podcast, cause: .forced, completion: $0)
       }

@@ -83,12 +83,7 @@ private struct RuleOutlook {
     var decision: RuleDecision.Verdict
   }
 
-  /// Episodes that are explained.
   private static let limit = 20
-
-  /// Columns that a title keeps beside its reason.
-  private static let leastTitle = 24
-  private static let indent = "             "
 
   private let name: String
   private let own: SubscriptionRules
@@ -122,23 +117,11 @@ private struct RuleOutlook {
 
   func show() {
     StandardStreams.tell("\(PrintableText.line(name)): \(rulesText)", hanging: 2)
-    let columns = Terminal.output.isTerminal ? Terminal.output.width : nil
     for line in lines {
-      let date = String(CivilTime.iso8601(line.episode.facts.published).prefix(10))
-      let reason = reason(line)
+      let date = CivilTime.iso8601(line.episode.facts.published).prefix(10)
+      let title = PrintableText.line(TitleText.plain(line.episode.facts.title))
       let head = "\(ColumnText.fitted(word(line), 11))  \(date)  "
-      let title = TitleText.plain(line.episode.facts.title)
-      guard let columns else {
-        StandardStreams.print(head + PrintableText.line(title) + (reason.map { "  \($0)" } ?? ""))
-        continue
-      }
-      let room = columns - ColumnText.width(head)
-      let left = room - (reason.map { ColumnText.width($0) + 2 } ?? 0)
-      // A long reason gets a line of its own.
-      let isBeside = left >= min(Self.leastTitle, ColumnText.width(title))
-      let beside = isBeside ? reason.map { "  \($0)" } ?? "" : ""
-      StandardStreams.print(head + ColumnText.cut(title, isBeside ? left : room) + beside)
-      if let reason, !isBeside { StandardStreams.tell(Self.indent + reason) }
+      StandardStreams.tell(head + title + (reason(line).map { "  \($0)" } ?? ""), hanging: head.count)
     }
     if lines.isEmpty { StandardStreams.print("no episodes are known yet: podcastfs refresh") }
   }
@@ -153,7 +136,6 @@ private struct RuleOutlook {
 
   private func isHere(_ line: Line) -> Bool { line.episode.facts.download != .absent }
 
-  /// What becomes of the episode.
   private func word(_ line: Line) -> String {
     switch (line.decision, line.episode.facts.download) {
     case (.download, .complete), (.leave, .complete): "downloaded"

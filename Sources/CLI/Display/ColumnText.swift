@@ -1,9 +1,8 @@
 internal import PodcastModel
 internal import PosixKit
 
-/// Text in a terminal's columns.
 package enum ColumnText {
-  /// The columns that text takes: East Asian wide characters and emoji take two (Unicode UAX #11), marks none.
+  /// The columns that text takes: East Asian wide characters and emoji take two, marks none.
   package static func width(_ text: String) -> Int { text.reduce(0) { $0 + width($1) } }
 
   /// Exactly so many columns: cut with "…", or with blanks behind it.
@@ -115,32 +114,7 @@ package enum ColumnText {
     character.unicodeScalars.reduce(0) { $0 + width($1) }
   }
 
-  /// As wcwidth(3) has it, by which terminals move their cursors.
-  private static func width(_ scalar: Unicode.Scalar) -> Int {
-    switch scalar.value {
-    case 0x20..<0x7f: return 1
-    // Vowels and final consonants of Korean syllables in parts.
-    case 0x1160...0x11ff, 0xd7b0...0xd7ff: return 0
-    // A flag is two of these.
-    case 0x1f1e6...0x1f1ff: return 1
-    case 0x1100...0x115f, 0x2329...0x232a, 0x2e80...0x303e, 0x3041...0xa4cf, 0xa960...0xa97c, 0xac00...0xd7a3,
-      0xf900...0xfaff,
-      0xfe10...0xfe19, 0xfe30...0xfe6f, 0xff00...0xff60, 0xffe0...0xffe6, 0x16fe0...0x18dff,
-      0x1aff0...0x1b2ff,
-      0x1f200...0x1f265,
-      0x20000...0x3fffd:
-      break
-    default: if !scalar.properties.isEmojiPresentation { return isUnseen(scalar) ? 0 : 1 }
-    }
-    return isUnseen(scalar) ? 0 : 2
-  }
-
-  private static func isUnseen(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.properties.generalCategory {
-    case .nonspacingMark, .enclosingMark, .format, .control: true
-    default: false
-    }
-  }
+  private static func width(_ scalar: Unicode.Scalar) -> Int { Terminal.columns(of: scalar) }
 }
 
 extension Terminal {

@@ -87,25 +87,18 @@ package enum MachineChecks {
 
   /// Findings about mounts that outlive their process.
   private static func keeping() -> [Finding] {
-    var findings: [Finding] = []
     if !canKeep {
-      findings = [
+      return [
         .note(
           "a mount ends with its process: another process can take it over from Linux 6.9 on (this is \(kernel))"
         )
       ]
-    } else if Keeper.program == nil {
-      findings = [
-        .problem(
-          "podcastfs-keep is missing: a mount ends with its process", fix: "install it beside podcastfs")
-      ]
     }
-    let elsewhere = (try? Places()).map { MountServer.elsewhere(places: $0) } ?? []
-    return findings
-      + elsewhere.map { server in
-        let mountPoint = server.process.flatMap { Processes.arguments(of: $0).last } ?? "a mount"
-        return .note("\(mountPoint) \(MountUsers.elsewhere(server))")
-      }
+    if Keeper.program != nil { return [] }
+    return [
+      .problem(
+        "podcastfs-keep is missing: a mount ends with its process", fix: "install it beside podcastfs")
+    ]
   }
 
   private static var kernel: String {

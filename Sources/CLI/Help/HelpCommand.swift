@@ -33,7 +33,7 @@ enum HelpCommand: Command {
     let operands = try arguments.operands()
     switch operands.count {
     case 0: StandardStreams.print(overview)
-    case 1: Pager.show(try explanation(of: operands[0]))
+    case 1: StandardStreams.print(try explanation(of: operands[0]))
     default: throw UsageError("help takes one command")
     }
     return 0

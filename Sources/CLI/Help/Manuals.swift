@@ -125,8 +125,7 @@ enum Manuals {
     page.section("Description")
     page.paragraph(
       """
-      mount(8) calls it; podcastfs(1) describes the mount. SOURCE is none, words to search for, a feed's address, or an \
-      OPML file to follow. Where nothing is found, nothing is mounted.
+      mount(8) calls it; podcastfs(1) describes the mount. SOURCE means nothing: none.
       """)
     page.section("Options")
     for option in OptionHelp.all where option.place != .fileOnly { page.entry(option.form, sentence(option)) }

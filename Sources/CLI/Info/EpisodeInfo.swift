@@ -31,7 +31,6 @@ struct EpisodeInfo {
       told.map { .success($0) } ?? entry.episode.chaptersURL.map { Self.chapters(at: $0, entry, session) }
   }
 
-  /// From the cache, else from their host.
   private static func chapters(
     at url: WebAddress, _ entry: EpisodeEntry, _ session: CatalogSession
   ) -> Result<ChapterList, ChapterFailure> {
@@ -54,7 +53,6 @@ struct EpisodeInfo {
     return .failure(ChapterFailure(reason: "\(url.host ?? "the host") sent something else"))
   }
 
-  /// Seconds for the chapters to come.
   private static let patience = 10.0
 
   private var episode: Episode { entry.episode }

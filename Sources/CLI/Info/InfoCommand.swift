@@ -64,7 +64,6 @@ enum InfoCommand: Command {
     }
   }
 
-  /// A paragraph for people.
   struct Part {
     let text: String
     let hanging: Int

@@ -5,26 +5,33 @@ internal import TransferProtocol
 
 /// What is known of a podcast, for people and for scripts.
 struct PodcastInfo {
-  private let podcast: Podcast
+  let podcast: Podcast
   private let listed: ListedPodcast?
   private let rules: SubscriptionRules
-  private let newest: Episode?
+  let newest: Episode?
   private let missing: String?
-  private let downloads: DownloadCounts
+  let downloads: DownloadCounts
   private let now: Int64
 
   init(_ id: Int64, _ session: CatalogSession) throws {
     guard let podcast = try session.catalog.podcast(id) else {
       throw CommandFailure("the catalogue no longer has the podcast")
     }
-    self.podcast = podcast
-    listed = try session.catalog.subscriptions().first { $0.podcast.id == id }
-    rules = listed == nil ? SubscriptionRules() : try session.catalog.effectiveRules(ofPodcast: id)
-    newest = try session.catalog.newestEpisode(ofPodcast: id)
-    missing = try session.catalog.missingPages(ofPodcast: id)
-    downloads = try DownloadCounts.all(session)[id] ?? DownloadCounts()
+    let listed = try session.catalog.subscriptions().first { $0.podcast.id == id }
+    try self.init(podcast, listed, DownloadCounts.all(session)[id], session)
+  }
+
+  init(
+    _ podcast: Podcast, _ listed: ListedPodcast?, _ downloads: DownloadCounts?, _ session: CatalogSession
+  ) throws {
+    (self.podcast, self.listed, self.downloads) = (podcast, listed, downloads ?? DownloadCounts())
+    rules = listed == nil ? SubscriptionRules() : try session.catalog.effectiveRules(ofPodcast: podcast.id)
+    newest = try session.catalog.newestEpisode(ofPodcast: podcast.id)
+    missing = try session.catalog.missingPages(ofPodcast: podcast.id)
     now = session.catalog.now
   }
+
+  var name: String { listed?.name ?? podcast.name }
 
   private func shown(_ url: WebAddress) -> String { url.shown(isListed: podcast.isListed) }
 
@@ -71,21 +78,16 @@ struct PodcastInfo {
       "explicit": podcast.explicit, "episode_count": podcast.episodeCount,
       "unplayed_count": podcast.unplayedCount, "hidden_count": listed?.hiddenCount ?? 0,
       "downloaded_count": downloads.episodes, "downloaded_bytes": downloads.bytes,
-      "newest": PodcastInfo.json(of: newest), "last_refresh": podcast.lastRefresh.map(CivilTime.iso8601),
+      "newest": newest.map {
+        JSONValue.members(["title": $0.title, "published": CivilTime.iso8601($0.published)])
+      }, "last_refresh": podcast.lastRefresh.map(CivilTime.iso8601),
       "next_refresh": podcast.nextRefresh.map(CivilTime.iso8601), "error": podcast.error,
       "rules": rules.json,
       "description": podcast.description.map(PlainText.text),
     ])
   }
-
-  /// The newest episode of a podcast.
-  static func json(of newest: Episode?) -> JSONValue {
-    guard let newest else { return .null }
-    return .members(["title": newest.title, "published": CivilTime.iso8601(newest.published)])
-  }
 }
 
-/// What is downloaded of a podcast.
 struct DownloadCounts {
   var episodes = 0
   var bytes: Int64 = 0

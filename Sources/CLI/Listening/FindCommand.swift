@@ -19,8 +19,8 @@ enum FindCommand: Command {
       transcript:WORD  or transcript:"A PHRASE": said in a downloaded transcript
       sort:ORDER       newest, oldest, title or shortest
       limit:N          1,000 at most
-      --json           [{"path", "mkdir", "show", "title", "published", "duration", "played", "position", "state", "hits":
-                       [{"start", "speaker", "text"}]}]; mkdir is the folder to make where none shows it
+      --json           [{"path", "show", "title", "published", "duration", "played", "position", "state", "hits": [{"start",
+                       "speaker", "text"}]}]
       --play N         plays the Nth line: mpv from its time, else the desktop's player
     """
 
@@ -30,17 +30,15 @@ enum FindCommand: Command {
     let opposites = arguments.takeWords(beginningWith: "-is:")
     let words = try arguments.operands() + opposites
     if words.isEmpty { throw UsageError("find takes the words of a query") }
-    let (text, query) = try query(words)
+    let query = try query(words)
     let session = try CatalogSession()
     defer { session.settle() }
-    let known = try KnownEpisodes(session)
-    let found = try known.selected(by: query)
+    let found = try KnownEpisodes(session).selected(by: query)
     let lines = found.flatMap { Line.all(of: $0, query, session) }
-    let folder = known.root.map { "\($0)/Search/\(text)" }
-    if let chosen { return try play(lines, chosen, folder) }
+    if let chosen { return try play(lines, chosen) }
     if isJSON {
       StandardStreams.print(
-        JSONValue.array(found.map { Line.json(of: $0, query, session, folder) }).indentedText)
+        JSONValue.array(found.map { Line.json(of: $0, query, session) }).indentedText)
     } else {
       for line in lines {
         // A path stays whole, to be copied.
@@ -51,17 +49,8 @@ enum FindCommand: Command {
         }
       }
       if lines.isEmpty { StandardStreams.complain("no known episode matches") }
-      let hidden = found.count { $0.path == nil }
-      if let folder, hidden > 0 {
-        let count = HumanText.count(hidden, "episode")
-        StandardStreams.complain("no folder shows \(count) of these; this makes one: \(makeFolder(folder))")
-      }
     }
     return lines.isEmpty && !isJSON ? 1 : 0
-  }
-
-  private static func makeFolder(_ folder: String) -> String {
-    "mkdir '\(PrintableText.line(folder).replacing("'", with: "'\\''"))'"
   }
 
   /// An episode, or a place in it where something is said.
@@ -84,13 +73,12 @@ enum FindCommand: Command {
     }
 
     static func json(
-      of episode: KnownEpisodes.One, _ query: EpisodeQuery, _ session: CatalogSession, _ folder: String?
+      of episode: KnownEpisodes.One, _ query: EpisodeQuery, _ session: CatalogSession
     ) -> JSONValue {
       let hits = hits(of: episode, query, session)?.map { hit in
         JSONValue.members(["start": Double(hit.start) / 1000, "speaker": hit.speaker, "text": hit.text])
       }
-      let reach = [("mkdir", (episode.path == nil ? folder : nil).json)]
-      return episode.json(reach + (hits.map { [("hits", .array($0))] } ?? []))
+      return episode.json(hits.map { [("hits", .array($0))] } ?? [])
     }
 
     var text: String {
@@ -101,8 +89,7 @@ enum FindCommand: Command {
   }
 
   /// A shell has taken the quotation marks away: a word with a blank in it gets them back.
-  /// - Returns: it as a directory's name, too.
-  private static func query(_ words: [String]) throws -> (text: String, EpisodeQuery) {
+  private static func query(_ words: [String]) throws -> EpisodeQuery {
     let quoted = words.map { word -> String in
       guard words.count > 1, word.contains(where: \.isWhitespace), !word.contains("\"") else { return word }
       guard let colon = word.firstIndex(of: ":") else { return "\"\(word)\"" }
@@ -112,19 +99,19 @@ enum FindCommand: Command {
     do {
       let text = try EpisodeQuery(parsing: words) == nil ? "episode: " + words : words
       guard let query = try EpisodeQuery(parsing: text) else { throw UsageError("no query") }
-      return (text, query)
+      return query
     } catch let error as EpisodeQuery.Malformed {
       throw UsageError(PrintableText.line("\(error)"))
     }
   }
 
-  private static func play(_ lines: [Line], _ chosen: Int, _ folder: String?) throws -> Int32 {
+  private static func play(_ lines: [Line], _ chosen: Int) throws -> Int32 {
     guard lines.indices.contains(chosen - 1) else {
       throw CommandFailure("there are only \(HumanText.count(lines.count, "line"))")
     }
     let line = lines[chosen - 1]
     guard let path = line.episode.path else {
-      throw CommandFailure("no folder shows it: " + (folder.map(makeFolder) ?? "podcastfs mount"))
+      throw CommandFailure("no folder shows it")
     }
     guard let player = ["mpv", "xdg-open"].lazy.compactMap({ ChildProcess.find($0) }).first else {
       throw CommandFailure("there is no player: \(path)")

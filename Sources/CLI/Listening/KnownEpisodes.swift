@@ -10,8 +10,8 @@ internal import TransferProtocol
 struct KnownEpisodes {
   struct One {
     let entry: EpisodeEntry
-    /// In the mount; nil where nothing is mounted, or no folder shows the episode.
-    var path: String?
+    /// In the mount; nil where nothing is mounted, or no podcast's folder shows the episode.
+    let path: String?
     let state: TransferState
 
     /// "2024-01-03  Harbour Lights — A quiet harbour".
@@ -61,42 +61,19 @@ struct KnownEpisodes {
       session.catalog.episodes(selectedBy: query, downloads: downloads, limit: query.limit).map(\.id))
   }
 
-  /// In this order.
   func all(_ ids: [Int64]) throws -> [One] {
     let episodes = try session.catalog.episodes(ids)
     let byID = Dictionary(episodes.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     let podcasts = try session.catalog.podcasts(Array(Set(episodes.map(\.podcastID))))
     let podcast = Dictionary(podcasts.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     let folders = try folders(of: Array(podcast.keys))
-    var all = ids.compactMap { id -> One? in
+    return ids.compactMap { id -> One? in
       guard let episode = byID[id], let podcast = podcast[episode.podcastID] else { return nil }
       let state = statuses[episode.mediaKey]?.state ?? .remote
       return One(
         entry: EpisodeEntry(episode: episode, podcast: podcast),
         path: path(of: episode, podcast, state, in: folders), state: state)
     }
-    let others = try pathsInViews(Set(all.filter { $0.path == nil }.map(\.entry.episode.id)))
-    for place in all.indices where all[place].path == nil {
-      all[place].path = others[all[place].entry.episode.id]
-    }
-    return all
-  }
-
-  /// Paths of episodes in folders of several podcasts: for those whose podcast has no folder.
-  private func pathsInViews(_ wanted: Set<Int64>) throws -> [Int64: String] {
-    guard let root, !wanted.isEmpty else { return [:] }
-    let searches = try session.catalog.searches().filter { search in
-      search.category == nil && (try? EpisodeQuery(parsing: search.name)).flatMap(\.self) != nil
-    }
-    let views = ["Queue", "Downloading", "Downloading/Paused", "Downloading/Failed"]
-    var paths: [Int64: String] = [:]
-    for folder in views + searches.map({ "Search/\($0.name)" }) {
-      for name in ((try? Directories.names(in: "\(root)/\(folder)")) ?? []).sorted() {
-        let file = MountedEpisode(path: "\(root)/\(folder)/\(name)")
-        if let id = file.row, wanted.contains(id), paths[id] == nil { paths[id] = file.path }
-      }
-    }
-    return paths
   }
 
   /// By podcast: the folder that shows its episodes, a subscription's before a search's.

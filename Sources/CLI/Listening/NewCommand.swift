@@ -40,7 +40,6 @@ enum NewCommand: Command {
 
   private static func file(in places: Places) -> String { places.state + "/last-look.json" }
 
-  /// What the last look has shown.
   private static func known(in places: Places) -> Set<Int64> {
     let bytes = try? Directories.read(file(in: places), limit: 1 << 20)
     let list = bytes.flatMap { try? JSONValue(parsing: $0) }?.elements ?? []

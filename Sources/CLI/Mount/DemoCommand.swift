@@ -1,6 +1,5 @@
 internal import Configuration
 internal import Demo
-internal import Glibc
 internal import MountService
 internal import PosixKit
 
@@ -10,26 +9,15 @@ enum DemoCommand: Command {
   static let worksOnMounts = false
   static let usage = """
     podcastfs demo [-f] [-o OPTIONS] [MOUNTPOINT]
-    podcastfs demo -- COMMAND …
 
     Mounts a small catalogue of podcasts that needs no network, on ~/Podcasts or MOUNTPOINT. Its downloads are slow, so that
     you can watch them. Search for harbour. While nothing else is mounted, all commands work on the demonstration. podcastfs unmount removes all of
     it.
-
-      -- COMMAND …  runs a command on the demonstration while something else is mounted: demo -- status --watch
     """
 
   private static let backgroundFlag = "--background"
 
   static func run(_ arguments: inout ArgumentList) throws -> Int32 {
-    if arguments.words.first == "--" {
-      let places = try DemoPlaces()
-      guard places.areInUse else {
-        throw CommandFailure("no demonstration is mounted: podcastfs demo mounts one")
-      }
-      places.enter()
-      return CommandLineTool.run([ProgramArguments.name] + arguments.words.dropFirst())
-    }
     let isBackground = arguments.takeFlag(backgroundFlag)
     let staysInForeground = arguments.takeFlag("-f", "--foreground")
     let words = arguments.words
@@ -66,7 +54,7 @@ enum DemoCommand: Command {
     let catalogue = try DemoCatalogue()
     defer { catalogue.stop() }
     try places.configure(searchURL: catalogue.searchURL)
-    let request = try MountRequest(source: nil, mountPoint: mountPoint, options: options)
+    let request = try MountRequest(mountPoint: mountPoint, options: options)
     return try MountProcess(request).run(ready: ready)
   }
 }

@@ -18,13 +18,13 @@ enum MountCommand: Command {
       -f          stays in the foreground
       -o OPTIONS  options separated by commas; podcastfs help options lists them
 
-    SOURCE is for mount(8) and fstab(5): none, words to search for, a feed's address, or an OPML file to follow.
+    SOURCE is for mount(8) and fstab(5), and means nothing: none.
     """
 
   /// Marks the process that stays when the one that was called has ended.
   private static let backgroundFlag = "--background"
 
-  static func run(_ arguments: inout ArgumentList) throws -> Int32 { try run(nil, &arguments) }
+  static func run(_ arguments: inout ArgumentList) throws -> Int32 { try run(&arguments, isHelper: false) }
 
   static func run(_ call: HelperCall) throws -> Int32 {
     var arguments = call.arguments
@@ -32,35 +32,34 @@ enum MountCommand: Command {
     // Verbose, no mtab, sloppy; the type, and a namespace that mount(8) has entered already.
     for flag in ["-v", "-n", "-s"] { _ = arguments.takeFlag(flag) }
     for value in ["-t", "-N"] { _ = try arguments.takeValue(value) }
-    if !isFake { return try run(call.source ?? "none", &arguments) }
+    if !isFake { return try run(&arguments, isHelper: true) }
     let options = try arguments.takeValues("-o")
     try MountRequest.prepareUser(options, mountPoint: nil)
-    _ = try MountRequest(
-      source: call.source, mountPoint: arguments.operands().first ?? "", options: options)
+    _ = try MountRequest(mountPoint: arguments.operands().first ?? "", options: options)
     return 0
   }
 
-  /// - Parameter source: the device of a call of mount(8).
-  private static func run(_ source: String?, _ arguments: inout ArgumentList) throws -> Int32 {
+  /// - Parameter isHelper: whether mount(8) calls.
+  private static func run(_ arguments: inout ArgumentList, isHelper: Bool) throws -> Int32 {
     let isBackground = arguments.takeFlag(backgroundFlag)
     let isResumed = arguments.takeFlag(Keeper.flag)
     let staysInForeground = arguments.takeFlag("-f", "--foreground")
     let options = try arguments.takeValues("-o")
     let operands = try arguments.operands()
-    guard operands.count == 1 || operands.isEmpty && source == nil else {
+    guard operands.count == 1 || operands.isEmpty && !isHelper else {
       throw UsageError("mount takes one mount point")
     }
-    if isResumed { return try resume(source, on: operands.first ?? "", options) }
-    if source != nil { Account.correctHome() }
+    if isResumed { return try resume(on: operands.first ?? "", options) }
+    if isHelper { Account.correctHome() }
     try MountRequest.prepareUser(options, mountPoint: operands.first)
     let mountPoint = try operands.first ?? MountPoint.usual()
-    if isBackground { return reporting { ready in try serve(source, mountPoint, options, nil, ready) } }
+    if isBackground { return reporting { ready in try serve(mountPoint, options, nil, ready) } }
     if try isServed(mountPoint, options) { return 0 }
-    if staysInForeground { return try serve(source, mountPoint, options, nil, {}) }
+    if staysInForeground { return try serve(mountPoint, options, nil, {}) }
     // The process that was called ends when the mount can be listed, or with the reason why not.
     let rest = [backgroundFlag] + options.flatMap { ["-o", $0] } + ["--", mountPoint]
-    if let failure = try BackgroundProcess.start(words(source) + rest) { throw CommandFailure(failure) }
-    if source == nil { greet(mountPoint) }
+    if let failure = try BackgroundProcess.start([name] + rest) { throw CommandFailure(failure) }
+    if !isHelper { greet(mountPoint) }
     return 0
   }
 
@@ -75,23 +74,20 @@ enum MountCommand: Command {
     }
   }
 
-  private static func words(_ source: String?) -> [String] { source.map { [HelperCall.flag, $0] } ?? [name] }
-
   private static func serve(
-    _ source: String?, _ mountPoint: String, _ options: [String], _ inheritance: InheritedMount?,
-    _ ready: () -> Void
+    _ mountPoint: String, _ options: [String], _ inheritance: InheritedMount?, _ ready: () -> Void
   ) throws -> Int32 {
     let request = try MountRequest(
-      source: source, mountPoint: mountPoint, options: options, isResumed: inheritance != nil)
+      mountPoint: mountPoint, options: options, isResumed: inheritance != nil)
     let call =
-      [ProgramArguments.file, "podcastfs"] + words(source) + [Keeper.flag] + options.flatMap { ["-o", $0] }
+      [ProgramArguments.file, "podcastfs", name, Keeper.flag] + options.flatMap { ["-o", $0] }
       + ["--", request.mountPoint]
     return try MountProcess(request, call: call, inheritance).run(ready: ready)
   }
 
-  private static func resume(_ source: String?, on mountPoint: String, _ options: [String]) throws -> Int32 {
+  private static func resume(on mountPoint: String, _ options: [String]) throws -> Int32 {
     let inheritance = try InheritedMount()
-    do { return try serve(source, mountPoint, options, inheritance, {}) } catch {
+    do { return try serve(mountPoint, options, inheritance, {}) } catch {
       inheritance.memory.noteFailure()
       if let places = try? Places() {
         LogFile(places.logFile).write("cannot take over the mount on \(mountPoint): \(error)")
@@ -129,8 +125,6 @@ enum MountCommand: Command {
 
 /// A call as mount(8) makes it: SOURCE MOUNTPOINT [-sfnv] [-N NAMESPACE] [-t TYPE] [-o OPTIONS].
 struct HelperCall {
-  /// The device, in the words of mount(8); nil for none.
-  var source: String?
   var arguments: ArgumentList
 
   /// What `mount.podcastfs` puts before a call, so that no SOURCE passes for a command.
@@ -144,20 +138,7 @@ struct HelperCall {
     let isHelper = words.first == Self.flag
     var words = words.dropFirst(isHelper ? 1 : 0)
     let isNamed = (program.split(separator: "/").last ?? "").hasPrefix("mount.")
-    guard isHelper || isNamed || Self.isByShape(words), let source = words.popFirst() else { return nil }
-    self.source = MountRequest.emptySources.contains(source) ? nil : source
+    guard isHelper || isNamed, words.popFirst() != nil else { return nil }
     arguments = ArgumentList(Array(words))
-  }
-
-  /// mount.fuse3 calls the program itself: `podcastfs SOURCE /MOUNTPOINT -o OPTIONS`, which is nobody's call of a
-  /// command, but for the two that mount.
-  private static func isByShape(_ words: ArraySlice<String>) -> Bool {
-    guard words.count >= 2, let source = words.first, !source.hasPrefix("-") else { return false }
-    let rest = Array(words.dropFirst())
-    if !CommandLineTool.commands.contains(where: { $0.name == source }) {
-      return rest.contains { $0.hasPrefix("/") }
-    }
-    return ![MountCommand.name, DemoCommand.name].contains(source) && rest.count == 3
-      && rest[0].hasPrefix("/") && rest[1] == "-o"
   }
 }

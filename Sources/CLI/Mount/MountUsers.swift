@@ -17,18 +17,6 @@ enum MountUsers {
 
   private static let shown = 5
 
-  /// Who has a mount of another mount namespace that this one no longer has, in words.
-  static func elsewhere(_ server: MountServer) -> String {
-    let holder = Processes.all().first { process in
-      guard let bytes = try? Directories.read("/proc/\(process)/mountinfo") else { return false }
-      return MountTable.all(in: bytes).contains { $0.isOurs && $0.device == server.device }
-    }
-    let place = "another mount namespace (a container)"
-    let owner = holder.map { "\(name(of: $0)) in \(place)" } ?? place
-    return
-      "is unmounted here, but \(owner) still uses it: process \(server.process ?? 0) serves it until then"
-  }
-
   private static func name(of process: Int32) -> String {
     "\(PrintableText.line(Processes.name(of: process))) (\(process))"
   }

@@ -14,39 +14,19 @@ enum OpenCommand: Command {
     podcastfs open [FEED-URL|FILE.opml…]
 
     For the desktop: mounts ~/Podcasts where it is not mounted, and opens it in the file manager. Before that it follows the
-    podcasts of addresses (also with feed:, pcast: or itpc:) and of lists. Without a terminal, a notification shows the outcome.
+    podcasts of addresses (also with feed:, pcast: or itpc:) and of lists. Without a terminal, a notification shows what fails.
     """
 
   static func run(_ arguments: inout ArgumentList) throws -> Int32 {
     let operands = try arguments.operands()
+    if !StandardStreams.errorIsTerminal { StandardStreams.beginNotifying() }
     let mountPoint = try MountPoint.usual()
-    do {
-      if !MountTable.isOurs(mountPoint) || MountProbe.look(at: mountPoint) == .dead {
-        _ = try MountCommand.run([mountPoint])
-      }
-    } catch {
-      tell("Podcasts cannot be mounted", "\(error)")
-      throw error
+    if !MountTable.isOurs(mountPoint) || MountProbe.look(at: mountPoint) == .dead {
+      _ = try MountCommand.run([mountPoint])
     }
     if MountOwner(of: mountPoint, places: try Places()) == .demonstration { try DemoPlaces().enter() }
     let status = operands.forEachReporting { operand in
-      do {
-        if let file = file(operand) {
-          let isWhole = try ImportCommand.run(["--", file]) == 0
-          tell(
-            isWhole
-              ? "You now follow the podcasts of the list" : "Some podcasts of the list could not be followed",
-            file
-          )
-        } else {
-          if try follow(operand) {
-            tell("You now follow the podcast", "It is in \(mountPoint)/Subscriptions")
-          }
-        }
-      } catch {
-        tell("The podcast could not be followed", "\(error)")
-        throw error
-      }
+      if let file = file(operand) { _ = try ImportCommand.run(["--", file]) } else { try follow(operand) }
     }
     let folder = operands.isEmpty ? mountPoint : mountPoint + "/Subscriptions"
     if let opener = ChildProcess.find("xdg-open"), !isHeadless {
@@ -57,18 +37,15 @@ enum OpenCommand: Command {
     return status
   }
 
-  /// Follows the podcast at an address.
-  /// - Returns: whether it is new; one that is followed already is there to be shown as well.
-  private static func follow(_ address: String) throws -> Bool {
+  private static func follow(_ address: String) throws {
     let session = try CatalogSession()
     defer { session.settle() }
     do {
       // A web page may have named it.
       let (listed, isNew) = try session.follow(address, isTyped: false)
-      guard isNew else { return false }
+      guard isNew else { return }
       StandardStreams.report(listed.name)
       try session.reportMissing([(listed.name, listed.podcast.id)])
-      return true
     } catch let error as CatalogError {
       throw CommandFailure(of: WebAddress(address).shown, error)
     }
@@ -86,9 +63,5 @@ enum OpenCommand: Command {
     }
     // Behind a host's name, which is this machine's.
     return String(decoding: PercentEncoding.decode(path.drop { $0 != "/" }.utf8), as: UTF8.self)
-  }
-
-  private static func tell(_ summary: String, _ body: String) {
-    if !StandardStreams.errorIsTerminal { Notifications.show(summary, OperandText.shown(in: body)) }
   }
 }

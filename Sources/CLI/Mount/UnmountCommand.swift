@@ -28,9 +28,7 @@ enum UnmountCommand: Command {
       return 0
     }
     guard mount.isOurs else { throw failure("podcastfs is not mounted there") }
-    let places = try? Places()
-    let server = places.flatMap { MountServer.find(path, places: $0) }
-    let isDemonstration = places.map { MountOwner(of: path, places: $0) == .demonstration } ?? false
+    let isDemonstration = (try? Places()).map { MountOwner(of: path, places: $0) == .demonstration } ?? false
     // Called with the mount as its working directory it would be in the way itself.
     chdir("/")
     do {
@@ -40,11 +38,7 @@ enum UnmountCommand: Command {
       let users = isLazy ? nil : MountUsers.text(of: path)
       throw failure(users.map { "it is in use by \($0); end them, or use --lazy" } ?? "\(error)")
     }
-    if isLazy { return 0 }
-    if let places, let server, server.isServed(for: 2, places: places) {
-      StandardStreams.complain("\(mountPoint) \(MountUsers.elsewhere(server))")
-    }
-    if isDemonstration { try? DemoPlaces().waitUntilGone() }
+    if isDemonstration, !isLazy { try? DemoPlaces().waitUntilGone() }
     return 0
   }
 }

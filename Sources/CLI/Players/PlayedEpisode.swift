@@ -29,7 +29,6 @@ struct PlayedEpisode: Hashable {
     position = 0
   }
 
-  /// The player says where it is.
   mutating func moved(to seconds: Double, at now: MonotonicTime) {
     if let settles, now < settles, seconds < Self.start { return }
     (position, time) = (max(seconds, 0), now)

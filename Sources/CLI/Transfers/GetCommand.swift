@@ -34,8 +34,22 @@ enum GetCommand: Command {
       if try !isMeant(wanted) { return 1 }
     }
     for index in wanted.indices { wanted[index].order() }
-    if isQueued { return report(queued: wanted, operands, isJSON) }
     let isShown = !isJSON && !StandardStreams.isQuiet
+    if isQueued {
+      for index in wanted.indices { wanted[index].look() }
+      if isShown, !wanted.isEmpty { StandardStreams.report(states(wanted.compactMap(\.line))) }
+    } else if !wait(&wanted, isShown: isShown), isShown, wanted.count > 1 {
+      StandardStreams.report(DownloadTotals(wanted.compactMap(\.line)).text)
+    }
+    if isJSON { printJSON(wanted, operands) }
+    let failures = wanted.compactMap { isQueued ? $0.refusal : $0.outcome }
+    for failure in failures { StandardStreams.complain(failure) }
+    return failures.isEmpty && operands.failures.isEmpty ? 0 : 1
+  }
+
+  /// Waits until none can come any more.
+  /// - Returns: whether a terminal has shown how far they are.
+  private static func wait(_ wanted: inout [Wanted], isShown: Bool) -> Bool {
     var display = isShown && Terminal.errors.isTerminal && !wanted.isEmpty ? LiveDisplay(.errors) : nil
     var told: Set<Int> = []
     var reasons: [Int: String] = [:]
@@ -45,11 +59,7 @@ enum GetCommand: Command {
       // Errors at the end say the reasons.
       let isOver = !wanted.contains(where: \.isWaitedFor)
       display?.draw(footer: wanted.count > 1 ? [DownloadTotals(lines).text] : []) { columns in
-        lines.map {
-          .init(
-            isOver ? [$0.bar(columns: columns)] : $0.lines(columns: columns), $0.color
-          )
-        }
+        lines.map { .init(isOver ? [$0.bar(columns: columns)] : $0.lines(columns: columns), $0.color) }
       }
       for (index, one) in wanted.enumerated() where display == nil && !StandardStreams.isQuiet {
         if isShown, let line = one.line, line.state == .cached, told.insert(index).inserted {
@@ -60,35 +70,16 @@ enum GetCommand: Command {
             "\(one.episode.path): \(reason.hasPrefix("waiting") ? "" : "waiting: ")\(reason)")
         }
       }
-      if isOver { break }
+      if isOver { return display != nil }
       // Attributes announce nothing: they are looked at twice a second while this command runs.
       usleep(500_000)
     }
-    if isJSON { printJSON(wanted, operands) }
-    if isShown, display == nil, wanted.count > 1 {
-      StandardStreams.report(DownloadTotals(wanted.compactMap(\.line)).text)
-    }
-    let failures = wanted.compactMap(\.outcome)
-    for failure in failures { StandardStreams.complain(failure) }
-    return failures.isEmpty && operands.failures.isEmpty ? 0 : 1
   }
 
   private static func printJSON(_ wanted: [Wanted], _ operands: MountedEpisode.Operands) {
     let refused = operands.failures.map { json($0.path, nil, error: $0.failure.reason(of: $0.path)) }
     let all = wanted.map { json($0.episode.path, $0.line, error: $0.failure ?? $0.line?.error) }
     StandardStreams.print(JSONValue.array(all + refused).indentedText)
-  }
-
-  private static func report(
-    queued: [Wanted], _ operands: MountedEpisode.Operands, _ isJSON: Bool
-  ) -> Int32 {
-    var queued = queued
-    for index in queued.indices { queued[index].look() }
-    if isJSON { printJSON(queued, operands) }
-    let failures = queued.compactMap { one in one.failure.map { "\(one.episode.path): \($0)" } }
-    for failure in failures { StandardStreams.complain(failure) }
-    if !isJSON, !queued.isEmpty { StandardStreams.report(states(queued.compactMap(\.line))) }
-    return failures.isEmpty && operands.failures.isEmpty ? 0 : 1
   }
 
   /// "12 queued, 2 downloading, 1 downloaded".
@@ -107,7 +98,6 @@ enum GetCommand: Command {
     throw UsageError("--since takes an age like 7d or a date like 2026-01-31, not \"\(text)\"")
   }
 
-  /// More downloads are asked about on a terminal.
   private static let mostUnasked = 20
 
   /// Asks a person whether so many episodes are to be downloaded.
@@ -148,9 +138,12 @@ enum GetCommand: Command {
     /// Why it does not come now; nil where it comes, or has its turn still before it.
     var reasonToWait: String? { failure == nil && line?.state == .queued ? line?.error : nil }
 
+    /// Why it could not be ordered; nil where it was.
+    var refusal: String? { failure.map { "\(episode.path): \($0)" } }
+
     /// Why it is not here; nil where it is.
     var outcome: String? {
-      if let failure { return "\(episode.path): \(failure)" }
+      if let refusal { return refusal }
       guard let line, line.state != .cached else { return nil }
       return "\(episode.path): " + (line.error ?? word(line.state))
     }
@@ -198,12 +191,15 @@ struct DownloadTotals {
     var words = ["\(complete) of \(HumanText.count(lines.count, "episode")) downloaded"]
     words.append(
       received < total ? "\(HumanText.size(received)) of \(HumanText.size(total))" : HumanText.size(received))
+    return (words + pace).joined(separator: ", ")
+  }
+
+  /// The rate of those that run and the time that all take, as far as both are known.
+  var pace: [String] {
     let rate = lines.reduce(Int64(0)) { $0 + ($1.state == .downloading ? $1.rate ?? 0 : 0) }
-    if rate > 0 {
-      words.append("\(HumanText.size(rate))/s")
-      let seconds = (total - received) / rate
-      if seconds > 0 && seconds <= 86_400 { words.append("\(HumanText.duration(seconds)) left") }
-    }
-    return words.joined(separator: ", ")
+    guard rate > 0 else { return [] }
+    let seconds = lines.reduce(Int64(0)) { $0 + max(($1.total ?? $1.received) - $1.received, 0) } / rate
+    let isShort = seconds > 0 && seconds <= 86_400
+    return ["\(HumanText.size(rate))/s"] + (isShort ? ["\(HumanText.duration(seconds)) left"] : [])
   }
 }

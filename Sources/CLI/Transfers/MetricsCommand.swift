@@ -10,7 +10,7 @@ enum MetricsCommand: Command {
   static let usage = """
     podcastfs metrics [--json] [MOUNTPOINT]
 
-    Prints what a mount counts and measures, as OpenMetrics text: requests of the kernel, bytes read, downloads, feeds, memory.
+    Prints what a mount counts, as OpenMetrics text: requests of the kernel and of the daemon, downloads, what is open.
     It prints the file .podcastfs/metrics of MOUNTPOINT, or of your mount.
 
       --json   [{"name", "labels": {}, "value"}]

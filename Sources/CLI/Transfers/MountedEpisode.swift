@@ -11,7 +11,6 @@ internal import TransferProtocol
 struct MountedEpisode {
   let path: String
 
-  /// Which episodes of a directory are meant.
   struct Choice {
     /// At most so many of each podcast; nil for all.
     var newest: Int?
@@ -84,7 +83,6 @@ struct MountedEpisode {
     return stat(path, &status) == 0 ? Int64(status.st_mtim.tv_sec) : nil
   }
 
-  /// What the operands of a call mean.
   struct Operands {
     var episodes: [MountedEpisode] = []
     /// The operands that are nothing of a mount, and why.
@@ -135,7 +133,6 @@ struct MountedEpisode {
 
   func set(_ state: TransferState) throws { try set("state", to: state.name) }
 
-  /// Sets `user.podcastfs.NAME`.
   func set(_ name: String, to value: String) throws {
     do throws(PosixError) {
       try ExtendedAttributes.set("user.podcastfs." + name, of: path, to: value)
@@ -169,7 +166,7 @@ enum MountedPodcast {
     guard let session = try? CatalogSession(),
       let root = MountServer.mountPoints(places: session.places).first
     else { return word }
-    let found = try? session.subscription(word)
+    let found = try? session.followed(word)
     return found.map { "\(root)/Subscriptions/\($0.name)" } ?? word
   }
 }

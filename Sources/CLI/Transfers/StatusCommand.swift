@@ -23,7 +23,6 @@ enum StatusCommand: Command {
     guard try arguments.operands().isEmpty else { throw UsageError("status takes no arguments") }
     let (places, settings) = try CommandSettings.load()
     try places.create()
-    if options.watches { StandardStreams.endWhenUnread() }
     let changes = Monitor(0)
     let client = try TransferClient(places: places, settings: settings, isMount: false)
     client.observe { _ in changes.withLockNotifying { $0 += 1 } }
@@ -55,7 +54,6 @@ enum StatusCommand: Command {
     var watches: Bool
   }
 
-  /// Prints the transfers, in the way that was asked for.
   private struct Report {
     let options: Options
     let cacheLimit: Int64
@@ -131,13 +129,9 @@ package struct TransferList {
 
   /// The rate of all that run and the time that all that is wanted takes, as far as both are known.
   private var totals: String {
-    let rate = statuses.reduce(0) { $0 + ($1.state == .downloading ? $1.rate ?? 0 : 0) }
-    guard rate > 0 else { return "" }
     let wanted = statuses.filter { $0.state == .downloading || $0.state == .queued }
-    let left = wanted.reduce(Int64(0)) { $0 + max(($1.total ?? $1.received) - $1.received, 0) }
-    let seconds = left / rate
-    let time = seconds > 0 && seconds <= 86_400 ? ", \(HumanText.duration(seconds)) left" : ""
-    return " (\(HumanText.size(rate))/s\(time))"
+    let words = DownloadTotals(wanted.map { ProgressLine($0, show: "") }).pace
+    return words.isEmpty ? "" : " (\(words.joined(separator: ", ")))"
   }
 }
 

@@ -22,14 +22,14 @@ enum VerifyCommand: Command {
   static func run(_ arguments: inout ArgumentList) throws -> Int32 {
     let isJSON = arguments.takeFlag("--json")
     let paths = try arguments.paths()
-    var operands = MountedEpisode.all(atEach: paths)
+    let operands = MountedEpisode.all(atEach: paths)
     var failures = operands.failures.map { "\($0.failure)" }
     let (places, settings) = try CommandSettings.load()
     try places.create()
     for path in paths {
-      guard let why = try unchecked(path, operands, places) else { continue }
-      failures.append("\(path): \(why)")
-      operands.episodes.removeAll { isOf(path, $0) }
+      if let stranger = MountOwner.stranger(at: path, places: places) {
+        throw CommandFailure("\(path): \(stranger)")
+      }
     }
     let client = try TransferClient(places: places, settings: settings, isMount: false)
     defer { client.stop() }
@@ -56,24 +56,6 @@ enum VerifyCommand: Command {
     guard let last = failures.last else { return 0 }
     for failure in failures.dropLast() { StandardStreams.complain(failure) }
     throw CommandFailure(last)
-  }
-
-  /// Why nothing of what a path means can be checked; nil where something can.
-  private static func unchecked(
-    _ path: String, _ operands: MountedEpisode.Operands, _ places: Places
-  ) throws -> String? {
-    let episodes = operands.episodes.filter { isOf(path, $0) }
-    if episodes.isEmpty { return nil }
-    if let stranger = MountOwner.stranger(at: path, places: places) { return stranger }
-    let isHere = try episodes.contains { episode in
-      try episode.attribute("state") != TransferState.remote.name
-        || Int64(try episode.attribute("bytes_received") ?? "0") ?? 0 > 0
-    }
-    return isHere ? nil : "not downloaded"
-  }
-
-  private static func isOf(_ path: String, _ episode: MountedEpisode) -> Bool {
-    episode.path == path || episode.path.hasPrefix(path.hasSuffix("/") ? path : path + "/")
   }
 
   private static func statuses(

@@ -83,6 +83,9 @@ static inline void podcastfs_store_release(uint64_t *at, uint64_t value) {
   __atomic_store_n(at, value, __ATOMIC_RELEASE);
 }
 
+/// wcwidth(3) in a locale that knows all characters.
+int podcastfs_columns(uint32_t character);
+
 /// What `podcastfs_enter_sandbox` could put in force: no new privileges (prctl(2)), Landlock, a filter of system calls.
 enum { PODCASTFS_SANDBOX_PRIVILEGES = 1, PODCASTFS_SANDBOX_FILES = 2, PODCASTFS_SANDBOX_CALLS = 4 };
 /// From here on this process can use its memory and the descriptors below `descriptors`; it can open no file and no

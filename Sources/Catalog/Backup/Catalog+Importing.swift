@@ -137,7 +137,11 @@ private struct Importing {
     changes.removeAll { $0 == .queue }
     if isQueued { changes.append(.queue) }
     let known = Set(try database.all("SELECT name FROM search") { $0.string(0) })
-    result.searches = list.searches.filter { !known.contains($0) }
+    // A stranger's file may name anything; each becomes a folder's name.
+    result.searches = list.searches.filter { name in
+      !known.contains(name) && ![".", ".."].contains(name) && !name.contains("/")
+        && !name.hasPrefix(Search.categoryMark)
+    }
     result.hiddenResults = list.hiddenResults.filter { result.searches.contains($0.search) }
   }
 

@@ -83,6 +83,25 @@ final class FeedFetcher: Sendable {
   private func fetch(
     _ question: Question, _ request: HTTPRequest, _ started: (any Cancellable) -> Void
   ) throws(FeedFailure) -> FeedAnswer {
+    let (head, body) = try receive(request, started)
+    guard let body else { return FeedAnswer(head: head) }
+    if body.digest == question.known { return FeedAnswer(head: head, content: .same, digest: body.digest) }
+    do throws(FeedError) {
+      let feed = try reader.parse(
+        body, baseURL: WebAddress(head.effectiveURL), httpCharset: head.charset,
+        isBehind: question.isBackground)
+      return FeedAnswer(
+        head: head, content: .feed(FetchedFeed(feed, now: question.now)), bytes: body.count,
+        digest: body.digest)
+    } catch {
+      throw FeedFailure(notAFeed: error, head: head)
+    }
+  }
+
+  /// The answer to a request, with its body where it is a document's. While that is parsed, it is in memory only once.
+  private func receive(
+    _ request: HTTPRequest, _ started: (any Cancellable) -> Void
+  ) throws(FeedFailure) -> (head: HTTPResponseHead, body: FeedBody?) {
     var task: (any Cancellable)?
     defer { if let task { tasks.remove(task) } }
     let response: HTTPResponse
@@ -95,25 +114,12 @@ final class FeedFetcher: Sendable {
     } catch {
       throw FeedFailure(error)
     }
-    return try read(response, question)
-  }
-
-  /// Parses a body, unless it is the known one.
-  private func read(_ response: HTTPResponse, _ question: Question) throws(FeedFailure) -> FeedAnswer {
-    let head = response.head
     // A 203 is a 200 that a proxy has changed (RFC 9110 §15.3.4).
-    guard head.status == 200 || head.status == 203 else { return FeedAnswer(head: head) }
+    guard response.head.status == 200 || response.head.status == 203 else { return (response.head, nil) }
     do throws(FeedError) {
-      let body = try FeedBody(response.body)
-      if body.digest == question.known { return FeedAnswer(head: head, content: .same, digest: body.digest) }
-      let feed = try reader.parse(
-        body, baseURL: WebAddress(head.effectiveURL), httpCharset: head.charset,
-        isBehind: question.isBackground)
-      return FeedAnswer(
-        head: head, content: .feed(FetchedFeed(feed, now: question.now)), bytes: body.count,
-        digest: body.digest)
+      return (response.head, try FeedBody(response.body))
     } catch {
-      throw FeedFailure(notAFeed: error, head: head)
+      throw FeedFailure(notAFeed: error, head: response.head)
     }
   }
 

@@ -137,7 +137,7 @@ extension FeedRefresh {
     guard var known = try FeedState(podcast: id, in: database) else { throw CatalogError.unknown("podcast") }
     let old = known.podcast
     try body(&known, &changes)
-    try ProvisionalNames.settle(&known.podcast, in: database, &changes)
+    try NamedRows.settle(&known.podcast, in: database, &changes)
     if known.archive.nextPage != nil { known.feed.error = known.archive.error ?? known.feed.error }
     if known.feed.error == nil, try EpisodeNumbers(podcast: id, in: database)?.isFull == true {
       known.feed.error = EpisodeNumbers.fullMessage

@@ -49,23 +49,14 @@ extension Catalog {
   /// Puts the query of a search that the directory has answered to the search service, and adds its answer. Where it has
   /// none, the directory's answer stays.
   func complete(_ search: Int64, name: String, _ query: SearchQuery) {
-    let task = CatalogWork<Void>(tasks) { _ in }
-    completingThreads.async { [self] in
-      let outcome = Result { () throws(CatalogError) in try answer(query, for: task) }
-      guard case .success(let answer) = outcome, answer.source != Self.directoryName else {
-        return task.finish(.failure(.cancelled))
-      }
-      do throws(CatalogError) {
-        try task.beginCommit()
-        try store.change { [now = store.now] database, changes in
-          guard try SearchRows.search(search, in: database)?.name == name else { return }
-          _ = try SearchRows.record(
-            name, answer, replacing: search, completes: true, now: now, in: database)
-          changes += [.search(search), .results(search: search)]
-        }
-        task.finish(.success(()))
-      } catch {
-        task.finish(.failure(error))
+    _ = begin(name, on: completingThreads, { (_: Result<Void, CatalogError>) in }) { [self] task in
+      let answer = try answer(query, for: task)
+      if answer.source == Self.directoryName { return }
+      try task.beginCommit()
+      try store.change { [now = store.now] database, changes in
+        guard try SearchRows.search(search, in: database)?.name == name else { return }
+        _ = try SearchRows.record(name, answer, replacing: search, completes: true, now: now, in: database)
+        changes += [.search(search), .results(search: search)]
       }
     }
   }

@@ -92,11 +92,12 @@ extension Catalog {
   }
 
   func begin<Value: Sendable>(
-    _ words: String, _ completion: @escaping @Sendable (Result<Value, CatalogError>) -> Void,
+    _ words: String, on queue: WorkQueue? = nil,
+    _ completion: @escaping @Sendable (Result<Value, CatalogError>) -> Void,
     _ body: @escaping @Sendable (CatalogWork<Value>) throws -> Value
   ) -> any Cancellable {
     let task = CatalogWork(tasks, completion)
-    searchThreads.async { [self] in
+    (queue ?? searchThreads).async { [self] in
       do { task.finish(.success(try body(task))) } catch {
         let error = CatalogError(wrapping: error)
         note(error, of: words)

@@ -2,63 +2,69 @@ internal import PodcastModel
 internal import PosixKit
 internal import SQLiteKit
 
-/// Names that must be unique among more rows than one would read.
-enum NameClaim {
-  /// `name`, or the first of "name (2)", "name (3)", … that is not taken.
-  static func free(_ name: String, isTaken: (String) throws -> Bool) rethrows -> String {
+/// The names of one directory, which are unique in it without regard to case; within a transaction.
+enum NamedRows {
+  /// `Downloaded/`
+  case podcasts
+  /// `Subscriptions/`
+  case subscriptions
+  case results(search: Int64)
+
+  /// - Parameter id: a row that may have the name itself; 0 for none.
+  func isTaken(_ name: String, besides id: Int64 = 0, in database: Database) throws -> Bool {
+    let key = UniqueNames.key(name)
+    return switch self {
+    case .podcasts:
+      try database.exists("SELECT 1 FROM podcast WHERE name_key = ? AND id <> ?", key, id)
+    case .subscriptions:
+      try key == "subscriptions.opml"
+        || database.exists("SELECT 1 FROM subscription WHERE name_key = ? AND id <> ?", key, id)
+    case .results(let search):
+      try database.exists(
+        "SELECT 1 FROM result WHERE search_id = ? AND name_key = ? AND id <> ?", search, key, id)
+    }
+  }
+
+  /// The first of "name", "name (2)", "name (3)", … that is not taken.
+  func free(_ name: String, besides id: Int64 = 0, in database: Database) throws -> String {
     var free = name
     var number = 1
-    while try isTaken(free) {
+    while try isTaken(free, besides: id, in: database) {
       number += 1
       free = EpisodeName.numbered(name, number)
     }
     return free
   }
-}
 
-/// Names that were made of a host, because the title was unknown. The feed's title replaces them.
-enum ProvisionalNames {
-  /// Gives a podcast, and its directories, the names that its title makes, where they have none yet.
+  /// Gives a podcast, and its directories, the names that its title makes, where their names were made of a host.
   static func settle(
     _ podcast: inout PodcastRecord, in database: Database, _ changes: inout [CatalogChange]
   ) throws {
     guard podcast.isProvisional, podcast.hasTitle else { return }
     let id = podcast.id
     let usual = EpisodeName.directoryName(title: podcast.title)
-    podcast.name = try NameClaim.free(usual) { try PodcastRecord.isTaken($0, besides: id, in: database) }
+    podcast.name = try podcasts.free(usual, besides: id, in: database)
     podcast.isProvisional = false
     changes.append(.podcast(id))
-    for (subscription, _) in try rows("subscription", "0", of: id, in: database) {
-      try give(
-        NameClaim.free(usual) { try SubscriptionRows.isTaken($0, besides: subscription, in: database) },
-        to: subscription, in: "subscription", database)
-      try Folder.touchSubscriptions(in: database)
-      changes.append(.subscription(subscription, podcast: id))
+    func give(_ rows: NamedRows, _ row: Int64, _ table: String) throws {
+      let name = try rows.free(usual, besides: row, in: database)
+      try database.run(
+        "UPDATE \(table) SET name = ?, name_key = ?, is_provisional = 0 WHERE id = ?", name,
+        UniqueNames.key(name), row)
     }
-    for (result, search) in try rows("result", "search_id", of: id, in: database) {
-      let name = try NameClaim.free(usual) { name in
-        try database.exists(
-          "SELECT 1 FROM result WHERE search_id = ? AND name_key = ? AND id <> ?", search,
-          UniqueNames.key(name), result)
-      }
-      try give(name, to: result, in: "result", database)
+    let provisional = "WHERE podcast_id = ? AND is_provisional = 1"
+    for row in try database.numbers("SELECT id FROM subscription \(provisional)", id) {
+      try give(.subscriptions, row, "subscription")
+      try Folder.touchSubscriptions(in: database)
+      changes.append(.subscription(row, podcast: id))
+    }
+    for (row, search) in try database.all(
+      "SELECT id, search_id FROM result \(provisional)", id, as: { ($0.int64(0), $0.int64(1)) })
+    {
+      try give(.results(search: search), row, "result")
       try SearchRows.changed(search, in: database)
       changes.append(.results(search: search))
     }
-  }
-
-  private static func rows(
-    _ table: String, _ column: String, of podcast: Int64, in database: Database
-  ) throws -> [(Int64, Int64)] {
-    try database.all(
-      "SELECT id, \(column) FROM \(table) WHERE podcast_id = ? AND is_provisional = 1", podcast
-    ) { ($0.int64(0), $0.int64(1)) }
-  }
-
-  private static func give(_ name: String, to id: Int64, in table: String, _ database: Database) throws {
-    try database.run(
-      "UPDATE \(table) SET name = ?, name_key = ?, is_provisional = 0 WHERE id = ?", name,
-      UniqueNames.key(name), id)
   }
 }
 

@@ -137,9 +137,7 @@ extension PodcastRecord {
 
   /// Under a name that no other podcast has.
   private static func insert(_ found: FoundPodcast, in database: Database) throws -> Int64 {
-    let name = try NameClaim.free(EpisodeName.directoryName(title: found.title)) {
-      try isTaken($0, in: database)
-    }
+    let name = try NamedRows.podcasts.free(EpisodeName.directoryName(title: found.title), in: database)
     let new = PodcastRecord(
       podcast: Podcast(id: 0, feedURL: found.feedURL, title: found.title, name: name),
       hasTitle: found.hasTitle, isProvisional: !found.hasTitle)
@@ -149,10 +147,6 @@ extension PodcastRecord {
     try FeedRecord(podcast: id, feedURL: found.feedURL).save(in: database)
     try FormerAddresses.take(found.feedURL, in: database)
     return id
-  }
-
-  static func isTaken(_ name: String, besides id: Int64 = 0, in database: Database) throws -> Bool {
-    try database.exists("SELECT 1 FROM podcast WHERE name_key = ? AND id <> ?", UniqueNames.key(name), id)
   }
 
   /// Another podcast than this with that address.

@@ -21,9 +21,10 @@ enum SubscriptionRows {
       chosen = name
     } else {
       let title = try database.first("SELECT title FROM podcast WHERE id = ?", podcast) { $0.string(0) }
-      chosen = try NameClaim.free(usual ?? EpisodeName.directoryName(title: title)) {
-        try isTaken($0, in: database)
-      }
+      // A stranger's list may name it anything.
+      let name = usual.flatMap { EpisodeName.isDirectoryName($0) ? $0 : nil }
+      chosen = try NamedRows.subscriptions.free(
+        name ?? EpisodeName.directoryName(title: usual ?? title), in: database)
     }
     // Marks of an earlier subscription would hide what the user now expects.
     _ = try EpisodeMarks.restoreHidden(podcast, in: database)
@@ -57,16 +58,8 @@ enum SubscriptionRows {
     try database.exists("SELECT 1 FROM subscription WHERE podcast_id = ?", podcast)
   }
 
-  /// `subscriptions.opml` lies in the same directory.
-  /// - Parameter id: a subscription that may have the name itself; 0 for none.
-  static func isTaken(_ name: String, besides id: Int64 = 0, in database: Database) throws -> Bool {
-    try UniqueNames.key(name) == "subscriptions.opml"
-      || database.exists(
-        "SELECT 1 FROM subscription WHERE name_key = ? AND id <> ?", UniqueNames.key(name), id)
-  }
-
   static func checkFree(_ name: String, besides id: Int64 = 0, in database: Database) throws {
-    if try isTaken(name, besides: id, in: database) {
+    if try NamedRows.subscriptions.isTaken(name, besides: id, in: database) {
       throw CatalogError(.EEXIST, "a subscription has that name")
     }
   }
@@ -95,7 +88,7 @@ extension Catalog {
 
   /// Whether a directory in `Subscriptions/` has this name, without regard to case.
   package func isTaken(subscriptionName name: String) throws(CatalogError) -> Bool {
-    try store.read { try SubscriptionRows.isTaken(name, in: $0) }
+    try store.read { try NamedRows.subscriptions.isTaken(name, in: $0) }
   }
 
   /// Subscribes to a search's result, which leaves its search until that is made again.

@@ -74,7 +74,6 @@ enum EpisodeAttributes {
   private static let others = Set(feed.map(\.0) + [tags, hits, hitText])
   static func isKnown(_ name: String) -> Bool { ofTransfer[name] != nil || others.contains(name) }
 
-  /// All of them, in order.
   static func list(
     _ episode: ListedEpisode, _ detail: EpisodeDetails.Detail, status: TransferStatus?, isQueued: Bool,
     hits found: [TranscriptHit]?
@@ -93,7 +92,6 @@ enum EpisodeAttributes {
   /// What the attributes of a transfer take at most, in bytes.
   static let transferLimit = 10 * 32 + 800
 
-  /// What the feed says of an episode.
   static func facts(of entry: EpisodeEntry) -> AttributeList {
     var list = AttributeList()
     for (name, value) in feed { list.add(plain: name, value(entry.episode, entry.podcast)) }
@@ -185,7 +183,6 @@ final class EpisodeDetails: Sendable {
     }
   }
 
-  /// Its row has changed.
   func forget(_ id: Int64) { state.withLock { _ = $0.details.removeValue(forKey: id) } }
 
   func forget(podcast: Int64) {

@@ -10,16 +10,12 @@ final class EpisodeFile: OpenFile {
   private let onClose: @Sendable (EpisodeFile) -> Void
   /// The size that was shown where the server gives none; nil where it is exact.
   private let shownSize: Int64?
-  /// See `init`.
   private let looks: Bool
   private struct Progress {
     var furthest: Int64 = 0
     /// How much, in bytes.
     var count: Int64 = 0
-    /// Whether a read waits for bytes.
-    var isWaiting = false
   }
-  private let meter: ReadMeter
   private let progress = Monitor(Progress())
 
   /// - Parameters:
@@ -31,7 +27,7 @@ final class EpisodeFile: OpenFile {
   ///   - looks: whether a first read of the beginning alone is a look for the file's type, for which nothing is fetched.
   init(
     _ episode: any OpenEpisode, isDirect: Bool, givesParts: Bool, keepsCache: Bool, changesAttributes: Bool,
-    shownSize: Int64?, looks: Bool, meter: ReadMeter,
+    shownSize: Int64?, looks: Bool,
     onClose: @escaping @Sendable (EpisodeFile) -> Void
   ) {
     self.episode = episode
@@ -39,7 +35,7 @@ final class EpisodeFile: OpenFile {
     self.looks = looks
     self.givesParts = givesParts
     self.keepsCache = keepsCache && !isDirect
-    (self.changesAttributes, self.shownSize, self.meter) = (changesAttributes, shownSize, meter)
+    (self.changesAttributes, self.shownSize) = (changesAttributes, shownSize)
     self.onClose = onClose
   }
 
@@ -67,13 +63,10 @@ final class EpisodeFile: OpenFile {
     // Bytes that are in the cache are the right answer, wherever they are.
     if (count ?? 0) == 0, isMisled(at: offset) { return .failure(.EIO) }
     guard let count else { return nil }
-    let waited = progress.withLock { progress in
+    progress.withLock { progress in
       progress.furthest = max(progress.furthest, offset + Int64(count))
       progress.count += Int64(count)
-      defer { progress.isWaiting = false }
-      return progress.isWaiting
     }
-    meter.count(count, waited: waited)
     return .success(count)
   }
 
@@ -88,7 +81,6 @@ final class EpisodeFile: OpenFile {
   func whenReadable(
     at offset: Int64, count: Int, _ completion: @escaping @Sendable (Errno?) -> Void
   ) -> @Sendable () -> Void {
-    progress.withLock { $0.isWaiting = true }
     let waiting = episode.whenAvailable(at: offset, count: count) { completion($0?.errno) }
     return { waiting.cancel() }
   }

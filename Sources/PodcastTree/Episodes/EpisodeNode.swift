@@ -122,7 +122,7 @@ struct EpisodeNode: TreeNode {
     return EpisodeFile(
       opened, isDirect: opened.size == nil || isOther, givesParts: isComing && program?.habit == .plays,
       keepsCache: keepsCache, changesAttributes: isOther, shownSize: shownSize,
-      looks: isComing && intent == .downloadAtRead && program?.habit == .browses, meter: tree.reads
+      looks: isComing && intent == .downloadAtRead && program?.habit == .browses
     ) { file in
       // Only a read proves that the kernel has had the open's answer, and dropped the pages it had before.
       if file.bytesRead > 0 { tree.state.withLock { $0.open.hasPages(of: id, opened.generation) } }
@@ -242,7 +242,7 @@ extension PodcastTree {
   package func request(for entry: EpisodeEntry) -> TransferRequest {
     let episode = entry.episode
     return TransferRequest(
-      key: episode.mediaKey, url: entry.enclosureAddress.forRequest, mediaType: episode.mediaType,
+      key: episode.mediaKey, url: entry.enclosureAddress.forRequest,
       expectedLength: EpisodeSize.plausibleLength(of: episode), title: episode.title,
       show: entry.podcast.title,
       fileName: episode.fileName, allowsPrivateHosts: entry.podcast.allowsPrivateHosts,

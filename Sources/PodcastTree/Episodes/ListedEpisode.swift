@@ -98,7 +98,6 @@ package struct EpisodeSize: Hashable, Sendable {
   package var bytes: Int64
   package var source: Source
 
-  /// No episode is longer: 32 GiB.
   static let limit: Int64 = 32 << 30
 
   init(_ episode: ListedEpisode, _ status: TransferStatus?) {

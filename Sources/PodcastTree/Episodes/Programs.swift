@@ -1,7 +1,6 @@
 internal import Configuration
 internal import PosixKit
 
-/// A running program, as a request names it.
 package struct Program: Hashable, Sendable {
   /// The process's number: the thread group's leader.
   package var process: Int32
@@ -15,14 +14,12 @@ package struct Program: Hashable, Sendable {
   }
 }
 
-/// Finds the program that a request comes from.
 package protocol ProgramTable: Sendable {
   /// The process that `thread` belongs to; nil where it has ended or lives in another pid namespace.
   func program(ofThread thread: Int32) -> Program?
   func arguments(of program: Program) -> [String]
 }
 
-/// Programs as proc(5) shows them.
 package struct RunningPrograms: ProgramTable {
   package init() {}
 

@@ -92,8 +92,6 @@ private final class EventStream: OpenFile {
     /// Reads that wait for the next line, by their numbers.
     var waiting: [Int: Callback<Errno?>] = [:]
     var lastWait = 0
-    /// Called once when there is something to read: poll(2).
-    var notice: Callback<Void>?
   }
   private let log: EventLog
   private let state = Monitor(State())
@@ -106,21 +104,19 @@ private final class EventStream: OpenFile {
   var keepsCache: Bool { false }
   var isStream: Bool { true }
   var size: Int64? { nil }
-  var isReadable: Bool { state.withLock { !$0.text.isEmpty } }
 
   func add(_ line: [UInt8]) {
-    let (waiting, notice) = state.withLock { state in
+    let waiting = state.withLock { state in
       state.text += line
       if state.text.count > Self.limit,
         let last = state.text[(state.text.count / 2)...].firstIndex(of: UInt8(ascii: "\n"))
       {
         state.text.removeFirst(last + 1)
       }
-      defer { (state.waiting, state.notice) = ([:], nil) }
-      return (state.waiting.values, state.notice)
+      defer { state.waiting = [:] }
+      return state.waiting.values
     }
     for completion in waiting { completion(nil) }
-    notice?()
   }
 
   func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, Errno>? {
@@ -147,14 +143,6 @@ private final class EventStream: OpenFile {
       return {}
     }
     return { [self] in state.withLock { $0.waiting.removeValue(forKey: number) }?(.EINTR) }
-  }
-
-  func whenPollable(_ notice: @escaping @Sendable () -> Void) {
-    let isReadable = state.withLock { state in
-      if state.text.isEmpty { state.notice = Callback(notice) }
-      return !state.text.isEmpty
-    }
-    if isReadable { notice() }
   }
 
   func close() {

@@ -17,10 +17,6 @@ package protocol OpenFile: AnyObject, Sendable {
   var changesAttributes: Bool { get }
   /// Which representation of its bytes it gives; 0 where that is not known, or there is but one.
   var generation: UInt32 { get }
-  /// Whether a read would be answered at once.
-  var isReadable: Bool { get }
-  /// Calls `notice` once, when it has become readable: for poll(2).
-  func whenPollable(_ notice: @escaping @Sendable () -> Void)
 
   /// Copies cached bytes without waiting: as many as `buffer` takes or the file has, 0 at its end; nil where the
   /// reader has to wait.
@@ -47,8 +43,6 @@ extension OpenFile {
   }
   package var changesAttributes: Bool { false }
   package var generation: UInt32 { 0 }
-  package var isReadable: Bool { true }
-  package func whenPollable(_ notice: @escaping @Sendable () -> Void) {}
   package func write(at offset: Int64, _ bytes: UnsafeRawBufferPointer) -> Result<Int, Errno> {
     .failure(.EBADF)
   }

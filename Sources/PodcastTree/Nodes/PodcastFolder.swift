@@ -60,19 +60,14 @@ struct PodcastFolder: FolderNode {
 
   func lookup(_ name: String, for caller: Caller) -> Answer<Target> {
     // File managers look for names with a dot and for covers in every folder, which must not fetch its feed.
-    if name.hasPrefix(".") && name != Sidecar.iconName { return .failure(.ENOENT) }
-    guard name == Sidecar.iconName || name.hasPrefix(Sidecar.coverStem) else {
-      return listed(name, for: caller)
-    }
+    if name.hasPrefix(".") { return .failure(.ENOENT) }
+    guard name.hasPrefix(Sidecar.coverStem) else { return listed(name, for: caller) }
     return Answer.on(tree.loader) { try loadEpisodes() }.then { podcast in
-      let isIcon = name == Sidecar.iconName
-      guard podcast.isFetched ? isIcon : podcast.cover?.isOnPublicHost == true else {
-        return isIcon ? .failure(.ENOENT) : listed(name, for: caller)
+      guard !podcast.isFetched, podcast.cover?.isOnPublicHost == true else {
+        return listed(name, for: caller)
       }
-      return tree.unlisted(name, ofPodcast: podcast.id) { state, sidecar in state.isListed(sidecar) }.recover
-      {
-        isIcon ? .failure($0) : listed(name, for: caller)
-      }
+      return tree.unlisted(name, ofPodcast: podcast.id) { state, sidecar in state.isListed(sidecar) }
+        .recover { _ in listed(name, for: caller) }
     }
   }
 
@@ -133,7 +128,7 @@ struct PodcastFolder: FolderNode {
 }
 
 extension PodcastTree {
-  /// Finds what opens by its name but is not listed: the file `.directory`, the cover that a search named of a podcast whose
+  /// Finds what opens by its name but is not listed: the cover that a search named of a podcast whose
   /// feed was never fetched, and the sidecar of an episode that was just removed. `rm -r` listed that sidecar earlier, and
   /// removes it next.
   func unlisted(
@@ -142,9 +137,6 @@ extension PodcastTree {
     let found = state.withLock { state -> Sidecar? in
       if let draft = state.draft(name, ofPodcast: podcast) { return draft }
       guard let entry = state.podcasts[podcast] else { return nil }
-      if name == Sidecar.iconName {
-        return entry.cover.flatMap { isShown(state, $0) ? Sidecar.icon(cover: $0) : nil }
-      }
       if let cover = entry.cover, cover.name == name { return isShown(state, cover) ? cover : nil }
       let sidecars = entry.episodes?.lazy.flatMap(\.sidecars).filter { $0.name == name }
       return sidecars?.first { isShown(state, $0) }

@@ -9,7 +9,6 @@ struct SearchesFolder: FolderNode {
 
   func load() throws { try tree.loadSearches() }
 
-  /// Searches for what the directory is called.
   func makeDirectory(_ name: String) -> Answer<NodeAttributes> {
     if let errno = tree.refusal(ofName: name) { return .failure(errno) }
     return search(name, replacing: nil).then { search in
@@ -61,7 +60,6 @@ struct SearchFolder: FolderNode {
   let tree: PodcastTree
   let id: NodeID
 
-  /// Where it lists episodes.
   private var view: ViewFolder? {
     tree.state.withLock { $0.readQueries[id] != nil } ? ViewFolder(tree: tree, id: id) : nil
   }

@@ -99,7 +99,7 @@ extension PodcastTree {
     case .result, .subscription: PodcastFolder(tree: self, id: id)
     case .downloadedPodcast: ViewFolder(tree: self, id: id)
     case .episode: EpisodeNode(tree: self, id: id)
-    case .cover, .transcript, .chapters, .notes, .icon: SidecarNode(tree: self, id: id)
+    case .cover, .transcript, .chapters, .notes: SidecarNode(tree: self, id: id)
     case .upload: UploadNode(tree: self, id: id)
     case nil: nil
     }

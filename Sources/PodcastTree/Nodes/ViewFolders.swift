@@ -12,7 +12,6 @@ struct ViewFolder: FolderNode {
   /// What it is made of decides when it last changed.
   func load() throws { if isRead { try tree.loadView(id) } }
 
-  /// Whether its rows are read from the catalogue.
   private var isRead: Bool { id == .latest || id.kind == .search }
 
   func listing(for caller: Caller) -> Answer<Listing> {

@@ -64,7 +64,6 @@ extension PodcastTree {
     return transcriptDraft(of: episode, ending, sidecars.read(sidecar.key) ?? [])
   }
 
-  /// - Parameter bytes: what the file has.
   private func transcriptDraft(
     of episode: ListedEpisode, _ ending: OwnTranscript.Ending, _ bytes: [UInt8] = []
   ) -> Upload {
@@ -106,7 +105,6 @@ extension PodcastTree {
     }
   }
 
-  /// Removes the user's own transcript: the feed's is listed again.
   func removeOwnTranscript(_ sidecar: Sidecar, _ own: OwnTranscript) -> Answer<Void> {
     .on(loader) {
       try self.ownTranscripts.remove(own.key, own.ending)

@@ -3,26 +3,20 @@ internal import Configuration
 internal import PodcastModel
 internal import Transcripts
 
-/// A small file beside a podcast's episodes, by what its feed says: its cover, a transcript, chapters, show notes; and the
-/// `.directory` that has KDE's file manager show the cover as the folder's picture.
+/// A small file beside a podcast's episodes, by what its feed says: its cover, a transcript, chapters, show notes.
 final class Sidecar: Sendable {
   enum Content: Sendable {
     /// It is fetched from there when it is opened.
     case remote(WebAddress)
-    /// The catalogue has them.
     case notes
-    /// The user has put it there.
     case own(OwnTranscript)
-    case text([UInt8])
   }
 
   let node: NodeID
   let name: String
   let podcast: Int64
   let content: Content
-  /// Names its copy in the cache.
   let key: SidecarKey
-  /// Whether its host may be a private one.
   let allowsPrivateHosts: Bool
   /// Seconds since 1970: its episode's time; of a cover, when its podcast became known.
   let modified: Int64
@@ -86,17 +80,7 @@ extension Sidecar {
       NodeID(.cover, podcast.id), name, url, of: podcast, modified: podcast.created, estimate: 200_000)
   }
 
-  static let iconName = ".directory"
   static let coverStem = "cover."
-
-  /// The Desktop Entry Specification's form; a path that begins with "./" is beside the file.
-  static func icon(cover: Sidecar) -> Sidecar {
-    let text = Array("[Desktop Entry]\nIcon=./\(cover.name)\n".utf8)
-    let node = NodeID(.icon, cover.podcast)
-    return Sidecar(
-      node, iconName, cover.podcast, .text(text), SidecarKey(node: node, address: ""),
-      modified: cover.modified, estimate: Int64(text.count))
-  }
 
   /// Those that share the stem of an episode.
   /// - Parameter own: the user's own transcripts of it. They win over the feed's files of the same names.
@@ -131,9 +115,7 @@ extension Sidecar {
     return list
   }
 
-  /// One of each kind has the episode's very stem, which players look for first: the one in the podcast's
-  /// language, else the first. The others have their language before the extension, as players expect it:
-  /// "2024-01-03 - A quiet harbour.de.vtt".
+  /// One of each kind is listed: the one in the podcast's language, else the first.
   ///
   /// Players show captions only. Of the other formats one is listed, where a feed has no captions: so that what was said can
   /// be read and found.
@@ -141,7 +123,7 @@ extension Sidecar {
   private static func transcripts(
     of episode: Episode, in podcast: Podcast, hasNotes: Bool
   ) -> [Sidecar] {
-    var usable = episode.transcripts.prefix(NodeID.transcriptLimit).enumerated().compactMap {
+    let usable = episode.transcripts.prefix(NodeID.transcriptLimit).enumerated().compactMap {
       index, transcript -> (index: Int, transcript: Transcript, ending: String)? in
       guard transcript.url.isWeb,
         let ending = MediaType.transcriptExtension(type: transcript.type, url: transcript.url)
@@ -152,28 +134,16 @@ extension Sidecar {
     let further = [".json", ".html", ".txt"].first { endings.contains($0) && !(hasNotes && $0 == ".txt") }
     let listed =
       endings.isDisjoint(with: [".vtt", ".srt"]) ? [further].compactMap(\.self) : [".vtt", ".srt"]
-    usable.removeAll { !listed.contains($0.ending) }
     let own = podcast.language.map(primaryLanguage)
-    var plain: [String: Int] = [:]
-    for item in usable where plain[item.ending] == nil {
-      let best = usable.first { other in
-        guard other.ending == item.ending else { return false }
-        return other.transcript.language.map { primaryLanguage($0) == own } ?? true
-      }
-      plain[item.ending] = (best ?? item).index
-    }
     let seconds = Int64(episode.duration.flatMap { (1...360_000).contains($0) ? $0 : nil } ?? 1800)
-    var taken: Set<String> = []
-    return usable.compactMap { item in
-      var ending = item.ending
-      if plain[item.ending] != item.index {
-        guard let language = item.transcript.language, isLanguageTag(language) else { return nil }
-        ending = "." + language + ending
+    return listed.compactMap { ending in
+      let found = usable.filter { $0.ending == ending }
+      let best = found.first { $0.transcript.language.map { primaryLanguage($0) == own } ?? true }
+      return (best ?? found.first).map { item in
+        Sidecar(
+          .transcript(episode: episode.id, index: item.index), episode.stem + ending, item.transcript.url,
+          of: podcast, modified: episode.modified, estimate: seconds * bytesPerSecond)
       }
-      guard taken.insert(ending).inserted else { return nil }
-      return Sidecar(
-        .transcript(episode: episode.id, index: item.index), episode.stem + ending, item.transcript.url,
-        of: podcast, modified: episode.modified, estimate: seconds * bytesPerSecond)
     }
   }
 
@@ -182,12 +152,6 @@ extension Sidecar {
 
   private static func primaryLanguage(_ tag: String) -> String {
     tag.prefix { $0 != "-" && $0 != "_" }.lowercased()
-  }
-
-  /// What may stand in a file's name (RFC 5646 §2.1 has such tags of at most 35 bytes).
-  private static func isLanguageTag(_ text: String) -> Bool {
-    (2...35).contains(text.utf8.count)
-      && text.utf8.allSatisfy { (48...57).contains($0) || (97...122).contains($0 | 32) || $0 == 45 }
   }
 
   /// A transcript that the user has put beside an episode.

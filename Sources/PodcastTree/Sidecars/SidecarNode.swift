@@ -4,7 +4,7 @@ internal import PodcastModel
 internal import PosixKit
 internal import Transcripts
 
-/// A cover, transcript, list of chapters, show notes, or a `.directory`. It is listed from memory and fetched when it is
+/// A cover, transcript, list of chapters, or show notes. It is listed from memory and fetched when it is
 /// opened.
 struct SidecarNode: TreeNode {
   let tree: PodcastTree
@@ -20,8 +20,7 @@ struct SidecarNode: TreeNode {
     .inMemory(or: tree.loader) {
       tree.state.withLock { $0.sidecar(id) }
     } load: {
-      let isOfPodcast = id.kind == .cover || id.kind == .icon
-      try tree.loadEpisodes(ofPodcast: isOfPodcast ? id.row : EpisodeID.podcast(of: id.row))
+      try tree.loadEpisodes(ofPodcast: id.kind == .cover ? id.row : EpisodeID.podcast(of: id.row))
     }
   }
 
@@ -36,7 +35,6 @@ struct SidecarNode: TreeNode {
     let isBarred = id.kind == .cover ? !tree.owner.admits(caller) : caller.sniffs || tree.isBarred(caller)
     return sidecar.then { sidecar in
       switch sidecar.content {
-      case .text(let bytes): return .value(TextFile(bytes))
       case .notes: return openNotes(sidecar)
       case .own(let own):
         return .on(tree.loader) { TextFile(try tree.ownTranscripts.read(own.key, own.ending)) }

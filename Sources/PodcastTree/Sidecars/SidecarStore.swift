@@ -83,7 +83,6 @@ struct SidecarStore: Sendable {
   }
 }
 
-/// The copies of sidecars in the cache, for commands.
 package enum SidecarCopies {
   package static func directory(in places: Places) -> String { Catalog.sidecarCopies(in: places) }
 
@@ -105,14 +104,12 @@ package enum SidecarCopies {
     return copy.map { !$0.isMissing } ?? false ? cover.name : nil
   }
 
-  /// Deletes the copies of a podcast's cover and of all that was beside its episodes.
   package static func remove(ofPodcast podcast: Int64, in places: Places) {
     let store = SidecarStore(directory: directory(in: places))
     for key in store.copies().keys where key.podcast == podcast { store.drop(key) }
   }
 }
 
-/// Fetches sidecars from the network.
 package protocol SidecarFetcher: AnyObject, Sendable {
   /// Fetches a small file as a whole, within bounds of size and time. The completion is called exactly once,
   /// on any thread; cancelled, with EINTR.

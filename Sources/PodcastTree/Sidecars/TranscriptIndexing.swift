@@ -5,7 +5,6 @@ internal import PosixKit
 internal import Transcripts
 internal import TransferProtocol
 
-// Indexes transcripts in the background as they come and go.
 extension PodcastTree {
   /// Indexes what has come while no mount was there, and takes out what is gone.
   package func indexTranscripts() {

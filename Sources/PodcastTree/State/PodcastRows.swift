@@ -1,7 +1,6 @@
 internal import Configuration
 internal import PodcastModel
 
-/// A podcast that something in memory shows.
 struct PodcastEntry: Sendable {
   let id: Int64
   /// Its directory's name, unique in the catalogue.
@@ -68,7 +67,6 @@ struct Folder: Hashable, Sendable {
   let id: Int64
   let name: String
   let podcast: Int64
-  /// Of the episodes, how many are hidden (subscriptions).
   let hiddenCount: Int
   /// When what it lists last changed.
   let changed: FileTime?

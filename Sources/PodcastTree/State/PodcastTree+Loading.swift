@@ -22,7 +22,6 @@ extension PodcastTree {
     try readSubscriptions()
   }
 
-  /// Reads what a search lists: podcasts, or episodes.
   func loadResults(ofSearch id: Int64) throws {
     try loadSearches()
     if state.withLock({ $0.readQueries[NodeID(.search, id)] != nil }) {

@@ -76,15 +76,9 @@ extension PodcastTree {
     apply(.results(search: id, try catalog.search(id), new, shown: shown))
     let view = NodeID(.search, id)
     if state.withLock({ $0.readQueries[view] != nil && $0.listings[view] != nil }) { try loadView(view) }
-    let gone = Set(old.map(\.id)).subtracting(new.map(\.id)).map { NodeID(.result, $0) }
-    if gone.isEmpty { return }
-    loader.async(after: Self.lifetimeOfRemoved) { [weak self] in
-      for node in gone { self?.apply(.resultExpired(node)) }
-    }
   }
 
-  /// Seconds that the directory of a result that is gone can still be used, and that an empty directory of `Downloaded/`
-  /// stays: `rm -r` removes it last.
+  /// Seconds that an empty directory of `Downloaded/` stays: `rm -r` removes it last.
   private static let lifetimeOfRemoved = 10.0
 
   func readSubscriptions() throws {
@@ -218,7 +212,7 @@ extension PodcastTree {
     let isChange = old?.state != status.state && !(old == nil && status.state == .remote)
     // A download that is complete when it is first reported may have been complete for long.
     let isNew = old.map { $0.state != .cached || $0.generation != status.generation }
-    let isCompletion = status.state == .cached && isNew ?? (status.changed / 1_000_000_000 >= started.seconds)
+    let isCompletion = status.state == .cached && isNew ?? (status.changed >= started.sinceEpoch)
     let handler = isCompletion ? completed.withLock { $0 } : nil
     guard isChange && events.hasReaders || handler != nil,
       let entry = (try? catalog.entries(forKeys: [status.key]))?[status.key]
@@ -232,7 +226,6 @@ extension PodcastTree {
     try downloadAhead()
   }
 
-  /// Downloads what is played next.
   func downloadAhead() throws {
     let next = try catalog.queueEntries().prefix(settings.queueAhead).map(\.episode)
     let episodes = Dictionary(uniqueKeysWithValues: try catalog.episodes(next).map { ($0.id, $0) })

@@ -3,7 +3,6 @@ internal import PodcastModel
 
 /// The episodes that a query selects, and their names. A change of an episode costs one `update`, however many there are.
 struct QueryResult: Sendable {
-  /// What is known of an episode.
   struct Row: Sendable {
     let episode: ListedEpisode
     let podcastName: String
@@ -74,7 +73,6 @@ struct QueryResult: Sendable {
   func name(of id: Int64) -> String? { names[id]?.name }
   func episode(_ id: Int64) -> ListedEpisode? { rowByID[id]?.episode }
   var podcasts: Set<Int64> { Set(rowByID.values.map(\.episode.podcast)) }
-  /// The episodes of one podcast, by number.
   func episodes(ofPodcast podcast: Int64) -> [Int64] {
     rowByID.keys.filter { EpisodeID.podcast(of: $0) == podcast }.sorted()
   }

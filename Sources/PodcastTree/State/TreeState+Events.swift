@@ -8,8 +8,6 @@ enum TreeEvent: Sendable {
   /// - Parameter shown: of podcasts that are in memory: the results that show them, with what is hidden there.
   case results(search: Int64, Search?, [Folder], shown: [Int64: [Int64: Set<Int64>]])
   case hiddenInSearch(episode: Int64, result: Int64)
-  /// A result that has been gone for a while can no longer be used.
-  case resultExpired(NodeID)
   case subscriptions([Folder], FolderTimes)
   /// The row of a result or a subscription: when its podcast last listed something else.
   case folder(NodeID, Folder)
@@ -38,11 +36,6 @@ extension TreeState {
       return changing([episode]) {
         _ = $0.podcasts[EpisodeID.podcast(of: episode)]?.results[result]?.insert(episode)
       }
-    case .resultExpired(let node):
-      if results.values.contains(where: { $0.contains { $0.id == node.row } }) { return Difference() }
-      folders[node] = nil
-      forget(node)
-      return Difference()
     case .subscriptions(let list, let times): return apply(list, times)
     case .folder(let node, let folder):
       let old = folders.updateValue(folder, forKey: node)
@@ -105,6 +98,10 @@ extension TreeState {
     _ id: Int64, _ search: Search?, _ new: [Folder], _ shown: [Int64: [Int64: Set<Int64>]]
   ) -> Difference {
     let old = results.updateValue(new, forKey: id)
+    for gone in Set((old ?? []).map(\.id)).subtracting(new.map(\.id)) {
+      folders[NodeID(.result, gone)] = nil
+      forget(NodeID(.result, gone))
+    }
     for folder in new { folders[NodeID(.result, folder.id)] = folder }
     if let search, let place = searches?.firstIndex(where: { $0.id == id }) { searches?[place] = search }
     var changed: [NodeID] = []

@@ -59,17 +59,9 @@ extension TreeState {
   private func items(
     of episodes: [ListedEpisode], _ podcast: PodcastEntry, where isShown: (Sidecar) -> Bool
   ) -> [Listing.Item] {
-    var items = episodes.map { Listing.Item($0.name, .episode($0)) }
+    let items = episodes.map { Listing.Item($0.name, .episode($0)) }
     let sidecars = episodes.flatMap(\.sidecars) + [podcast.cover].compactMap(\.self)
-    if sidecars.isEmpty { return items }
-    let stems = Dictionary(episodes.map { ($0.stem, $0.id) }, uniquingKeysWith: { first, _ in first })
-    for sidecar in sidecars where isShown(sidecar) {
-      // "X.de.vtt" belongs to an episode "X.de" before it does to one "X".
-      let base = String(decoding: sidecar.name.utf8.dropLast(4), as: UTF8.self)
-      if sidecar.node.kind == .transcript, let other = stems[base], other != sidecar.node.row { continue }
-      items.append(Listing.Item(sidecar.name, .sidecar(sidecar)))
-    }
-    return items
+    return items + sidecars.filter(isShown).map { Listing.Item($0.name, .sidecar($0)) }
   }
 
   /// The listing of a directory, made where it is not in memory; nil where its rows are not.
@@ -104,7 +96,6 @@ extension TreeState {
     forgetUnshown()
   }
 
-  /// A directory that is no more.
   mutating func forget(_ folder: NodeID) {
     listings[folder] = nil
     listingUse.removeAll { $0 == folder }

@@ -2,7 +2,6 @@ internal import Catalog
 internal import PodcastModel
 internal import TransferProtocol
 
-/// Folders of episodes: each is a query.
 extension TreeState {
   init(latest: EpisodeQuery = .latest(100, days: 60)) { readQueries = [.latest: latest] }
 
@@ -15,7 +14,6 @@ extension TreeState {
   /// The folders of episodes of several podcasts.
   var mixedViews: [NodeID] { [.queue, .downloading, .paused, .failed] + readQueries.keys }
 
-  /// The views that may show an episode.
   func views(ofEpisode id: Int64) -> [NodeID] {
     mixedViews + [NodeID(.downloadedPodcast, EpisodeID.podcast(of: id))]
   }

@@ -15,20 +15,16 @@ struct TreeState: Sendable {
   var results: [Int64: [Folder]] = [:]
   /// By name.
   var subscriptions: [Folder]?
-  /// The directories of results and subscriptions by number. A result that is gone stays for a while: a program may still
-  /// be in its directory.
+  /// The directories of results and subscriptions by number.
   var folders: [NodeID: Folder] = [:]
   /// By podcast.
   var followed: [Int64: NodeID] = [:]
-  /// When the catalogue's lists last changed.
   var listTimes = FolderTimes()
   /// In bytes, of the list of subscriptions as it is now; nil before it has been made.
   var subscriptionListSize: Int64?
   /// Podcasts that something in memory shows.
   var podcasts: [Int64: PodcastEntry] = [:]
-  /// The copies of sidecars in the cache.
   var copies: [SidecarKey: SidecarCopy]?
-  /// The user's own transcripts.
   var own: [MediaKey: [OwnTranscript]]?
 
   // MARK: Transfers
@@ -58,7 +54,6 @@ struct TreeState: Sendable {
   // MARK: What is open
 
   var open = OpenEpisodes()
-  /// Files that are being copied.
   var uploads: [NodeID: Upload] = [:]
   var nextUpload: Int64 = 1
 
@@ -79,7 +74,6 @@ struct TreeState: Sendable {
       ?? mixedViews.lazy.compactMap { views[$0]?.episode(id) }.first
   }
 
-  /// Bytes of all downloads.
   var cachedBytes: Int64 { statuses.values.reduce(0) { $0 + $1.received } }
   func count(of state: TransferState) -> Int { statuses.values.count { $0.state == state } }
 
@@ -97,12 +91,11 @@ struct TreeState: Sendable {
   func podcast(shownBy node: NodeID) -> Int64? {
     switch node.kind {
     case .result, .subscription: folders[node]?.podcast
-    case .downloadedPodcast, .cover, .icon: node.row
+    case .downloadedPodcast, .cover: node.row
     default: nil
     }
   }
 
-  /// The directories of searches and subscriptions that show a podcast.
   func folders(showing podcast: Int64) -> [NodeID] {
     // Where its row has not been read, a directory may have been looked up all the same.
     let known = podcasts[podcast].map { $0.results.keys.map { NodeID(.result, $0) } }
@@ -116,7 +109,6 @@ struct TreeState: Sendable {
     return podcasts[episode.podcast]?.results[folder.row]?.contains(episode.id) != true
   }
 
-  /// How many directories show an episode.
   func linkCount(of episode: ListedEpisode) -> Int {
     let hidden = podcasts[episode.podcast]?.results.values
     let isListed = followed[episode.podcast] != nil && !episode.isHidden
@@ -130,7 +122,6 @@ struct TreeState: Sendable {
   func sidecar(_ node: NodeID) -> Sidecar? {
     switch node.kind {
     case .cover: podcasts[node.row]?.cover
-    case .icon: podcasts[node.row]?.cover.map { Sidecar.icon(cover: $0) }
     default: episode(node.row)?.sidecars.first { $0.node == node } ?? uploads[node]?.sidecar
     }
   }

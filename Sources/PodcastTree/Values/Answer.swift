@@ -12,7 +12,6 @@ package enum Answer<Value: Sendable>: Sendable {
   package static func value(_ value: Value) -> Answer { .ready(.success(value)) }
   package static func failure(_ errno: Errno) -> Answer { .ready(.failure(errno)) }
 
-  /// What comes after this, where it succeeds.
   package func then<Next: Sendable>(
     _ next: @escaping @Sendable (Value) -> Answer<Next>
   ) -> Answer<Next> {

@@ -1,4 +1,3 @@
-/// The process that made a request.
 package struct Caller: Hashable, Sendable {
   package var user: UInt32
   /// The thread's number; 0 where unknown.
@@ -25,9 +24,7 @@ package struct Caller: Hashable, Sendable {
 package struct Owner: Hashable, Sendable {
   package var user: UInt32
   package var group: UInt32
-  /// The user who mounted.
   package var mounter: UInt32
-  /// The option `umask`.
   package var mask: UInt32
 
   package init(user: UInt32, group: UInt32, mounter: UInt32? = nil, mask: UInt32 = 0) {

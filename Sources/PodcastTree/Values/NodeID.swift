@@ -9,7 +9,7 @@ package struct NodeID: RawRepresentable, Hashable, Sendable {
   package init(rawValue: UInt64) { self.rawValue = rawValue }
 
   package enum Kind: UInt64, Sendable {
-    case fixed, search, result, subscription, downloadedPodcast, episode, cover, chapters, notes, upload, icon
+    case fixed, search, result, subscription, downloadedPodcast, episode, cover, chapters, notes, upload
     /// The first of as many as an episode has transcripts at most: see `transcript(episode:index:)`.
     case transcript = 16
   }
@@ -39,7 +39,6 @@ package struct NodeID: RawRepresentable, Hashable, Sendable {
     }
   }
 
-  /// Whether it is an episode whose server gives no length.
   var isOfUnknownSize: Bool { kind == .episode && rawValue >> 53 & 3 == Size.unknown.rawValue }
 
   private static let rowMask: UInt64 = 1 << 48 - 1

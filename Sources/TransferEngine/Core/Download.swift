@@ -86,7 +86,6 @@ struct Download: Hashable {
   /// What is known of the host that sends.
   struct Source: Hashable {
     var named = ""
-    var sender: String?
     /// Whether that is one that the public Internet cannot mean.
     var isPrivate = false
     /// When the final address last answered; nil where it is not to be asked directly.

@@ -9,7 +9,6 @@ struct Scheduler: Hashable {
     var order: Int64
     var key: MediaKey
     var host: String
-    var sender: String?
     var until: Instant?
     var isRunning: Bool
 
@@ -65,21 +64,16 @@ struct Scheduler: Hashable {
     hasQueue = false
     for entry in running.compactMap({ entries[$0] }).sorted(by: Entry.isBefore) + line {
       if entry.until.map({ $0 > now }) ?? false { continue }
-      let sender = entry.sender ?? entry.host
-      if !entry.isRunning, isCoolingDown(entry.host) || isCoolingDown(sender) { continue }
+      if !entry.isRunning && isCoolingDown(entry.host) { continue }
       if chosen.count >= settings.downloads {
         hasQueue = true
         break
       }
-      guard used[sender, default: 0] < settings.perHost else { continue }
-      used[sender, default: 0] += 1
+      guard used[entry.host, default: 0] < settings.perHost else { continue }
+      used[entry.host, default: 0] += 1
       chosen.append(entry.key)
     }
     return chosen
-  }
-
-  func count(from host: String, besides key: MediaKey) -> Int {
-    running.count { $0 != key && entries[$0]?.sender == host }
   }
 }
 
@@ -87,7 +81,7 @@ extension Download {
   var schedulerEntry: Scheduler.Entry? {
     guard isBackground else { return nil }
     return Scheduler.Entry(
-      isTired: retry.attempts > 1, order: record.order, key: key, host: source.named, sender: source.sender,
+      isTired: retry.attempts > 1, order: record.order, key: key, host: source.named,
       until: retry.until,
       isRunning: !fetches.isEmpty)
   }

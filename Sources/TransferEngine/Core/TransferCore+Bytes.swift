@@ -131,8 +131,6 @@ extension TransferCore {
       download.fetches[index].intake?.wrote(range)
       pump(id, &download)
     }
-    // Another one may be compared with these.
-    for fetch in download.fetches where fetch.claim != nil && fetch.id != id { pump(fetch.id, &download) }
     guard let files = download.files else { return }
     let isAwaited = download.readers.contains { reader in
       reader.isOpening || reader.waits.contains { files.shows($0.range) }

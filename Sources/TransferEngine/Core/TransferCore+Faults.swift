@@ -22,12 +22,10 @@ extension TransferCore {
     case .passing, .doubtful, .noRoom, .runtimeFull:
       if fault.isOfRoom { endFetches(of: &download) }
       tryLater(&download, fault)
-      // Behind a tracker it is the tracker's name that the next ones are known by.
-      for name in Set([fault.host, fault.host.map { _ in download.source.named }].compactMap(\.self)).sorted()
+      if fault.host != nil,
+        let until = hosts.failed(
+          download.source.named, retryAfter: fault.retryAfter, at: now.instant, &random)
       {
-        guard let until = hosts.failed(name, retryAfter: fault.retryAfter, at: now.instant, &random) else {
-          continue
-        }
         timers.add(.queue, at: until)
       }
     case .expired where askForAddress(&download): break

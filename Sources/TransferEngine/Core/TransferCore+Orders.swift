@@ -156,9 +156,7 @@ extension TransferCore {
     if order.order.verb == .start {
       // Deleted: who has it open keeps what there is, others begin anew.
       if download.openFiles?.isLinked == false { forgetBytes(of: &download) }
-      // Behind a tracker both may have failed.
-      for host in [download.source.named, download.source.sender].compactMap(\.self)
-      where hosts.hurry(host, at: now.instant) { reconsider() }
+      if hosts.hurry(download.source.named, at: now.instant) { reconsider() }
     }
     let hadSlot = download.isBackground && download.slot == .granted
     let request = download.record.request

@@ -44,8 +44,7 @@ extension TransferCore {
       else { continue }
       change(key, isQuiet: true) { core, download in
         core.endFetches(of: &download)
-        let sender = download.source.sender ?? download.source.named
-        core.handle(Fault(.passing, "\(sender) sends almost nothing"), of: &download)
+        core.handle(Fault(.passing, "\(download.source.named) sends almost nothing"), of: &download)
         if download.servesReaders { return }
         let later = core.now.instant.adding(2 * Self.slowTime)
         core.retry(&download, at: max(download.retry.until ?? later, later))

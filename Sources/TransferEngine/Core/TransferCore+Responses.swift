@@ -30,14 +30,10 @@ extension TransferCore {
   ) {
     let isBeside = download.fetches.count > 1
     let stored = download.openFiles?.claimed ?? ByteRanges()
-    let beginning = stored.run(at: 0)?.upperBound ?? 0
     let question = ResponseJudge.Question(
       start: fetch.request.start, end: fetch.request.end,
       known: download.beginsAnew ? nil : download.openFiles?.representation,
       stored: stored, isBeside: isBeside,
-      extendsBeginning: download.fetches.contains {
-        $0.id != fetch.id && $0.claim == nil && $0.intake?.position == beginning
-      },
       isEpisode: download.record.request.isEpisode)
     if head.isWhole && firstBytes.isEmpty {
       endFetch(fetch.id, of: &download, losing: true)
@@ -119,11 +115,6 @@ extension TransferCore {
     guard let index = download.fetches.firstIndex(where: { $0.id == id }) else { return }
     if download.openFiles == nil { return endFetch(id, of: &download, losing: true) }
     let fetch = download.fetches[index]
-    // Now it turns out who sends, and that has enough to do for the background.
-    let isSurplus =
-      download.isBackground && !download.servesReaders
-      && scheduler.count(from: head.host, besides: download.key) >= settings.perHost
-    download.source.sender = head.host
     download.source.isPrivate = head.isFromPrivateHost
     download.source.answered = now.instant
     if head.url == download.record.request.url, representation.validator != nil, representation.total != nil,
@@ -131,7 +122,7 @@ extension TransferCore {
     {
       hosts.learn(download.source.named, givesParts: true)
     }
-    for host in [download.source.named, head.host] where hosts.end(host) { reconsider() }
+    if hosts.end(download.source.named) { reconsider() }
     if head.status == 206 && download.ranges == .overlap { download.ranges = .trusted }
     // A head is no byte: a host that sends nothing else is told of until it does.
     if fetch.early > 0 { download.record.error = nil }
@@ -151,10 +142,6 @@ extension TransferCore {
     take(fetch.early, of: &download.fetches[index])
     emit(.place(id, at: at))
     if agreeing <= 0 { learn(representation, &download) }
-    if isSurplus {
-      download.retry.excuseHost()
-      return endFetch(id, of: &download)
-    }
     unhold(id, &download, .files)
     pump(id, &download)
   }

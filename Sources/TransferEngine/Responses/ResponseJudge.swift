@@ -15,8 +15,6 @@ enum ResponseJudge {
     var stored: ByteRanges
     /// Whether another response is feeding the same generation: it goes on, whatever this one brings.
     var isBeside: Bool
-    /// Whether that one brings what follows the stored beginning.
-    var extendsBeginning = false
     /// Whether it is to be audio or video. Else any type will do, and only a text is refused.
     var isEpisode = true
 
@@ -75,9 +73,7 @@ enum ResponseJudge {
     // Who gave no length the first time gives none when a hole is to be filled.
     let new = told.completed(by: known)
     // Mirrors behind one name have entity tags of their own: bytes that agree tell whether the file is the same.
-    if isMirror(known, new), question.extendsBeginning || question.stored.contains(0) {
-      // What is not stored yet is compared as it comes.
-      let length = question.extendsBeginning ? overlap : question.stored.run(at: 0)?.length ?? 0
+    if isMirror(known, new), let length = question.stored.run(at: 0)?.length {
       let isEnough = length >= overlap || !question.isBeside && question.stored.ranges.count == 1
       let same = merged(known, new)
       // Without a date nothing could be asked for by what this shows.

@@ -72,7 +72,7 @@ struct Intake: Hashable, Sendable {
       if agreeing <= 0 && (run.upperBound == total || mayStop && !isOfUse) { return .reachedStored }
       return compare(position..<min(run.upperBound, arrived, position + Limits.largestWrite))
     }
-    if agreeing > 0 { return fed.contains(position) ? nil : .tooFewStored }
+    if agreeing > 0 { return .tooFewStored }
     let end = min(arrived, stored.run(from: position)?.lowerBound ?? .max)
     // Where what is stored begins, blocks are completed.
     let isFilled = end < arrived || stored.contains(end)

@@ -15,14 +15,9 @@ package final class DiskPool: Sendable {
   }
 
   /// Sixteen for episodes' files; four for flushes, which take longest and nobody waits for; three for the others.
-  private let queues: [DiskQueue]
+  private let queues = (0..<23).map { _ in DiskQueue() }
 
-  /// - Parameter starter: starts a thread, and answers false where the system gives none.
-  package init(
-    starter: @escaping DiskQueue.Starter = { PosixThread.attempt("disk", stackSize: 256 << 10, $0) }
-  ) {
-    queues = (0..<23).map { _ in DiskQueue(starter) }
-  }
+  package init() {}
 
   /// Runs `job` after those that `lane` has.
   package func run(_ lane: Lane, _ job: @escaping @Sendable () -> Void) {
@@ -41,18 +36,13 @@ package final class DiskPool: Sendable {
 }
 
 /// Runs jobs one after the other, on a thread that begins with the first and ends when it has had none for two seconds.
-package final class DiskQueue: Sendable {
-  package typealias Starter = @Sendable (_ body: @escaping @Sendable () -> Void) -> Bool
-
+private final class DiskQueue: Sendable {
   private struct State: ~Copyable {
     var jobs: [Callback<Void>] = []
     var hasThread = false
     var isWorking = false
   }
   private let state = Monitor(State())
-  private let starter: Starter
-
-  init(_ starter: @escaping Starter) { self.starter = starter }
 
   func run(_ job: @escaping @Sendable () -> Void) {
     // Only the queue's own thread waits for this condition.
@@ -62,7 +52,9 @@ package final class DiskQueue: Sendable {
       return !state.hasThread
     }
     // Where the system gives no thread (`ulimit -u`), the caller does the work, and waits for the disk.
-    if needsThread && !starter({ self.work(patience: 2) }) { work(patience: 0) }
+    if needsThread && !PosixThread.attempt("disk", stackSize: 256 << 10, { self.work(patience: 2) }) {
+      work(patience: 0)
+    }
   }
 
   private func work(patience: Double) {

@@ -54,10 +54,7 @@ final class EngineDriver: @unchecked Sendable {
       records: try store.records(unfinished: true), rows: rows, settings: settings, rest: background.rest,
       seed: .random(in: 0 ... .max), now: .current)
     self.store = Monitor(store)
-    background.restChanged = { [unowned self] in
-      post(.background($0))
-      if $0 != .asking { log.write("background downloads: \($0?.message ?? "running")") }
-    }
+    background.restChanged = { [unowned self] in post(.background($0)) }
     background.resumed = { [unowned self] in post(.resumed) }
   }
 
@@ -84,7 +81,7 @@ final class EngineDriver: @unchecked Sendable {
   }
 
   /// The engine hears of bytes at once where they end somebody's wait, else a moment later, with those that come meanwhile.
-  private func arrived(_ count: Int, of flow: FlowID) {
+  func arrived(_ count: Int, of flow: FlowID) {
     if engine.endsWait(count, of: flow) { return scheduleDrain() }
     if isTelling { return }
     isTelling = true
@@ -96,6 +93,14 @@ final class EngineDriver: @unchecked Sendable {
 
   /// Seconds. 128 KiB that come sooner are told at once.
   private static let tellAfter = 0.02
+
+  /// Takes nothing more of a response before the engine has heard of what has come.
+  func rest(_ flow: FlowReceiver) {
+    flow.isResting = true
+    resting.append(flow)
+    if let task = flow.task { http.pause(task) }
+    scheduleDrain()
+  }
 
   private func drain() {
     for flow in flows.values { flow.tellCame() }
@@ -158,9 +163,7 @@ final class EngineDriver: @unchecked Sendable {
     case .hold(let id, let isHeld): hold(id, isHeld)
     case .stop(let id): if let flow = flows[id], let task = flow.task, !flow.hasEnded { http.cancel(task) }
     case .end(let id):
-      guard let flow = flows.removeValue(forKey: id) else { return }
-      guard let task = flow.task, !flow.hasEnded else { return }
-      if flow.drain() { http.resume(task) } else { http.cancel(task) }
+      if let flow = flows.removeValue(forKey: id), let task = flow.task, !flow.hasEnded { http.cancel(task) }
     case .store(let id, let order): perform(order, on: id)
     case .flush(let id):
       guard let files = files[id] else { return }
@@ -230,14 +233,8 @@ final class EngineDriver: @unchecked Sendable {
 
   private func ask(_ id: FlowID, _ request: MediaRequest) {
     // Where the rate is limited, little at a time.
-    let flow = FlowReceiver(
-      id, at: request.range?.start ?? 0, mostAtOnce: request.settings.limitRate == nil ? 128 << 10 : 1,
-      post: { [unowned self] in post($0) }, arrive: { [unowned self] in arrived($0, of: id) },
-      rest: { [unowned self] flow in
-        resting.append(flow)
-        if let task = flow.task { http.pause(task) }
-        scheduleDrain()
-      })
+    let most = request.settings.limitRate == nil ? 128 << 10 : 1
+    let flow = FlowReceiver(id, at: request.range?.start ?? 0, mostAtOnce: most, self)
     flows[id] = flow
     counts.requests += 1
     flow.task = http.start(HTTPRequest(request), receiver: flow)

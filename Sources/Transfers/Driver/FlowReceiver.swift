@@ -11,10 +11,7 @@ final class FlowReceiver: HTTPResponseReceiver, @unchecked Sendable {
   let id: FlowID
   var task: HTTPSession.TaskID?
   var held: HeldBytes
-  private let post: (Event) -> Void
-  private let arrive: (Int) -> Void
-  /// Takes nothing more for now: the engine is to hear of what has come.
-  private let rest: (FlowReceiver) -> Void
+  private unowned let driver: EngineDriver
   /// Bytes at once: libcurl would go on for megabytes.
   private let mostAtOnce: Int
   /// Whether it rests, and whether the engine holds it back.
@@ -25,29 +22,16 @@ final class FlowReceiver: HTTPResponseReceiver, @unchecked Sendable {
   private var early: [UInt8] = []
   /// Bytes that the engine has not been told of.
   private var untold = 0
-  /// Bytes of its body that are still to come, where the head has told.
-  private var left: Int64?
-  /// Whether the engine has done with it, and only its last bytes are awaited.
-  private var isDraining = false
   private var hasHead = false
   var hasEnded = false
 
-  init(
-    _ id: FlowID, at start: Int64, mostAtOnce: Int, post: @escaping (Event) -> Void,
-    arrive: @escaping (Int) -> Void, rest: @escaping (FlowReceiver) -> Void
-  ) {
-    self.id = id
-    self.mostAtOnce = mostAtOnce
-    self.arrive = arrive
-    self.rest = rest
-    self.post = post
+  init(_ id: FlowID, at start: Int64, mostAtOnce: Int, _ driver: EngineDriver) {
+    (self.id, self.mostAtOnce, self.driver) = (id, mostAtOnce, driver)
     held = HeldBytes(at: start)
   }
 
   func received(head: HTTPResponseHead) -> HTTPFlow {
-    if isDraining { return .proceed }
     let facts = ResponseHead(head, now: wallClockSeconds())
-    left = facts.encoding == nil ? facts.length : nil
     // What gives a file's beginning must show first that it is no web page.
     if facts.isWhole || facts.part?.lowerBound == 0 {
       self.head = facts
@@ -60,12 +44,10 @@ final class FlowReceiver: HTTPResponseReceiver, @unchecked Sendable {
   private func tell(_ head: ResponseHead, _ firstBytes: [UInt8]) {
     self.head = nil
     hasHead = true
-    post(.head(id, head, firstBytes: firstBytes))
+    driver.post(.head(id, head, firstBytes: firstBytes))
   }
 
   func received(body: UnsafeRawBufferPointer) -> HTTPFlow {
-    left = left.map { $0 - Int64(body.count) }
-    if isDraining { return .proceed }
     held.append(body)
     untold += body.count
     if let head {
@@ -73,39 +55,24 @@ final class FlowReceiver: HTTPResponseReceiver, @unchecked Sendable {
       if !ContentKind.isUndecided(early) { tell(head, early) }
     }
     if untold >= mostAtOnce && hasHead && !isResting {
-      isResting = true
-      rest(self)
+      driver.rest(self)
     } else {
-      arrive(untold)
+      driver.arrived(untold, of: id)
     }
     return .proceed
   }
 
   func finished(_ error: HTTPError?) {
     hasEnded = true
-    if isDraining { return }
     // Too few bytes to tell count only where they are all of it.
     if let head, error == nil { tell(head, early) }
     tellCame()
-    post(.ended(id, error.map { Fault($0) }))
+    driver.post(.ended(id, error.map { Fault($0) }))
   }
-
-  /// The engine has done with it. Where only a little more is to come, that is taken, and its connection is kept for the
-  /// next request: a new one costs more.
-  /// - Returns: false where it is to be cancelled.
-  func drain() -> Bool {
-    guard hasHead, let left, left <= Self.worthAConnection else { return false }
-    isDraining = true
-    held = HeldBytes(at: 0)
-    return true
-  }
-
-  /// Bytes; most have left the host by then.
-  private static let worthAConnection: Int64 = 16 << 10
 
   func tellCame() {
-    guard hasHead, untold > 0, !isDraining else { return }
-    post(.came(id, untold))
+    guard hasHead, untold > 0 else { return }
+    driver.post(.came(id, untold))
     untold = 0
   }
 }

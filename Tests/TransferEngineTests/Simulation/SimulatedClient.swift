@@ -67,19 +67,20 @@ extension Simulation {
     tell(.joined(id, answersAddresses: index == 0))
     if index == 0 { tell(.said(id, .settings(settings))) }
     let client = clients[index]
-    let orders = client.orders.sorted { $0.key < $1.key }.map { ($0.key, $0.value.order) }
-    for (number, order) in orders where order.verb != .dropAtClose {
-      tell(.said(id, .order(id: number, order)))
+    // As it was said first.
+    for number in (Array(client.orders.keys) + client.handles.keys).sorted() {
+      if let order = client.orders[number]?.order {
+        tell(.said(id, .order(id: number, order)))
+      } else if let handle = client.handles[number] {
+        // An open without an answer is wanted anew, whatever was ordered meanwhile.
+        if handle.isOpening { forgetPromises(of: handle.key) }
+        sayOpen(number, handle, id)
+      }
     }
-    for (number, handle) in client.handles.sorted(by: { $0.key < $1.key }) { sayOpen(number, handle, id) }
     for (number, wait) in client.waits.sorted(by: { $0.key < $1.key }) {
       tell(
         .said(
           id, .wait(id: number, open: wait.handle, offset: wait.range.lowerBound, count: wait.range.length)))
-    }
-    // The daemon must know the client's readers first.
-    for (number, order) in orders where order.verb == .dropAtClose {
-      tell(.said(id, .order(id: number, order)))
     }
   }
 

@@ -83,8 +83,6 @@ struct SimulatedResponse {
   var isStopped = false
   /// The host that sends it, once it has said so.
   var sender: Int?
-  /// Whether the engine has found it to be of use.
-  var isAccepted = false
   /// Since when nothing has come.
   var silentSince: Int64 = 0
 }

@@ -26,20 +26,20 @@ extension Simulation {
     // What has been said to the engine, and not heard, it can't keep to.
     if !events.isEmpty { return nil }
     var running: Set<MediaKey> = []
-    var bySender: [Int: Set<MediaKey>] = [:]
+    var byHost: [Int: Set<MediaKey>] = [:]
     for response in responses.values
     where !response.isStopped && isBackground(episodes[response.episode].key) {
       let key = episodes[response.episode].key
       running.insert(key)
-      if response.isAccepted, let sender = response.sender { bySender[sender, default: []].insert(key) }
+      byHost[episodes[response.episode].host, default: []].insert(key)
     }
     if running.count > Int(settings.downloads) {
       let states = running.sorted().map { engine.status(of: $0) }
       return Failure(description: "\(running.count) background downloads of \(settings.downloads): \(states)")
     }
-    for (sender, keys) in bySender where keys.count > Int(settings.perHost) {
+    for (host, keys) in byHost where keys.count > Int(settings.perHost) {
       return Failure(
-        description: "\(keys.count) background downloads from host \(sender) of \(settings.perHost)")
+        description: "\(keys.count) background downloads from host \(host) of \(settings.perHost)")
     }
     return nil
   }

@@ -226,7 +226,6 @@ final class Simulation {
       if let response = responses[flow] { episodes[response.episode].forbiddenUntil = 0 }
       let start = responses[flow]?.start ?? 0
       responses[flow]?.shift = offset - start
-      responses[flow]?.isAccepted = true
     case .hold(let flow, let isHeld):
       responses[flow]?.isHeld = isHeld
       if responses[flow] != nil, !isHeld { schedule(.deliver(flow), in: 0.001) }
@@ -234,7 +233,8 @@ final class Simulation {
     case .end(let flow):
       let key = responses[flow].map { episodes[$0.episode].key }
       responses[flow] = nil
-      if let key, !isDiskSound { forgive(key) }
+      // A disk that refuses, or is slow, has not taken what is held.
+      if let key, !isDiskSound || disk.slowness > 0 { forgive(key) }
     case .store(let id, let order): store(id, order)
     case .flush(let id): flush(id)
     case .remove(let key, let generation):

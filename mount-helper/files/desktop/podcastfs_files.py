@@ -92,15 +92,18 @@ ICON = 'metadata::custom-icon'
 
 
 def cover_of(folder):
-    """The cover of a podcast's folder, as .directory names it, once it is cached; else None. Fetches nothing."""
-    try:
-        with open(os.path.join(folder, '.directory'), encoding='utf-8') as file:
-            name = next((line[7:].strip() for line in file if line.startswith('Icon=./')), '')
-        cover = os.path.join(folder, name)
-        known = os.stat(cover)
-    except OSError:
+    """The cover of a podcast's folder, once it is cached; else None. Fetches nothing."""
+    # A look into the folder would fetch a feed that was never fetched.
+    if not attribute(folder, 'last_refresh'):
         return None
-    return cover if name and known.st_blocks * 512 >= known.st_size else None
+    for ending in ('jpg', 'png', 'webp'):
+        cover = os.path.join(folder, 'cover.' + ending)
+        try:
+            known = os.stat(cover)
+        except OSError:
+            continue
+        return cover if known.st_blocks * 512 >= known.st_size else None
+    return None
 
 
 def show_cover(folder):
