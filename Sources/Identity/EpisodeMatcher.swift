@@ -25,7 +25,7 @@ package enum EpisodeMatcher {
     case guid, address
     /// The title, within 14 hours.
     case title
-    /// Nothing of the feed is as it was: the title alone.
+    /// Nothing of the feed is as it was, nor the host: the title alone.
     case moved
   }
 
@@ -44,9 +44,11 @@ package enum EpisodeMatcher {
       !item.contradicts(known) || item.address == known.address && !isSlot(item)
     }
     matching.pair(.address, by: { $0.address }) { !$0.contradicts($1) && !isSlot($0) }
-    let hasMoved = matching.hasNothingKept && matching.isOneSideImported
+    let hasMoved = matching.hasNothingKept && matching.isOneSideImported && !matching.isOnKnownHost
     matching.pair(.title, by: { $0.titleAndTime }) { _, _ in true }
-    matching.pair(.title, by: { $0.title }) { $0.isNear($1) && !isSlot($0) }
+    let isNear = { @Sendable (item: Candidate, known: Candidate) in item.isNear(known) && !isSlot(item) }
+    matching.pair(.title, by: { $0.title }) { isNear($0, $1) && $0.host != $1.host }
+    matching.pair(.title, by: { $0.title }, isUnique: true, where: isNear)
     if hasMoved { matching.pair(.moved, by: { $0.title }) { _, _ in true } }
     return matching.matches
   }
@@ -57,6 +59,7 @@ private struct Candidate: Sendable {
   let guid: String?
   /// See `StableAddress`.
   let address: String
+  let host: Substring
   /// Letters and digits; nil where there are none.
   let title: String?
   let published: Int64?
@@ -67,6 +70,7 @@ private struct Candidate: Sendable {
   init(_ traits: ItemTraits) {
     guid = traits.guid
     address = StableAddress.text(traits.address)
+    host = address.prefix { $0 != "/" }
     let letters = TitleText.plain(traits.title).lowercased().filter { $0.isLetter || $0.isNumber }
     title = letters.isEmpty ? nil : letters
     published = traits.published
@@ -127,12 +131,18 @@ private struct Matching {
     }
   }
 
+  /// Bulletins of another day have the titles of those before: they come from the same host.
+  var isOnKnownHost: Bool {
+    mutating get { !Set(candidates.known.map(\.host)).isDisjoint(with: candidates.items.map(\.host)) }
+  }
+
   mutating func dropDuplicates() {
     var seen: Set<[String]> = []
     for (place, item) in items.enumerated() {
       // Without a guid the address names the episode, as long as the title agrees.
       let name = item.guid.map { ["guid", $0] } ?? ["title", item.title]
-      if !seen.insert(name + [StableAddress.text(item.address)]).inserted { matches[place] = .duplicate }
+      let address = StableAddress.text(item.address, isWhole: item.guid == nil)
+      if !seen.insert(name + [address]).inserted { matches[place] = .duplicate }
     }
   }
 
@@ -151,8 +161,10 @@ private struct Matching {
 
   /// Pairs items and episodes that have the same key and pass a test, where each is the other's one candidate, paired or
   /// not.
+  /// - Parameter isUnique: only where no other item and no other episode has the key.
   mutating func pair(
-    _ rule: EpisodeMatcher.Rule, by key: (Candidate) -> String?, where test: (Candidate, Candidate) -> Bool
+    _ rule: EpisodeMatcher.Rule, by key: (Candidate) -> String?, isUnique: Bool = false,
+    where test: (Candidate, Candidate) -> Bool
   ) {
     if isDone { return }
     let (items, known) = candidates
@@ -162,7 +174,7 @@ private struct Matching {
     var pairs: [(item: Int, place: Int)] = []
     for item in shown where matches[item] == .new {
       guard let key = key(items[item]), let places = ofKnown[key], let rivals = ofItems[key],
-        places.count * rivals.count <= Self.mostPairs
+        places.count * rivals.count <= (isUnique ? 1 : Self.mostPairs)
       else { continue }
       let found = places.filter { test(items[item], known[$0]) }
       guard found.count == 1, let place = found.first, !isTaken[place],

@@ -4,11 +4,12 @@ package import PodcastModel
 /// trackers that hosts put before an address.
 package enum StableAddress {
   /// Host, path and query: "media.example/1.mp3?id=7".
-  package static func text(_ address: WebAddress) -> String {
+  /// - Parameter isWhole: with the trackers. A folder may look like a host.
+  package static func text(_ address: WebAddress, isWhole: Bool = false) -> String {
     guard let parts = address.parts else { return String(address.forRequest.prefix { $0 != "#" }) }
     let segments = [parts.place] + parts.path.split(separator: "/")
     // "dts.podtrac.com/redirect.mp3/media.example/1.mp3": the address begins at the last host's name.
-    let start = segments.indices.dropFirst().dropLast().last { isHost(segments[$0]) } ?? 0
+    let start = isWhole ? 0 : segments.indices.dropFirst().dropLast().last { isHost(segments[$0]) } ?? 0
     let place = ([segments[start].lowercased()] + segments[(start + 1)...].map(String.init))
       .joined(separator: "/")
     let query = (parts.query ?? "").split(separator: "&").filter { field in

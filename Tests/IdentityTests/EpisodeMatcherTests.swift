@@ -83,6 +83,15 @@ import Testing
       | m/1.mp3 | News      | 5 = duplicate
       | m/1.mp3 | Other     | 5 = new
       """),
+    History(
+      "A folder that looks like a host is part of an address where one document has several",
+      """
+      | m.example/202401/radio.show/news.mp3 | News | 0    = new
+      | m.example/202402/radio.show/news.mp3 | News | 744  = new
+      ---
+      | m.example/202402/radio.show/news.mp3 | News | 744  = 1 unchanged
+      | m.example/202403/radio.show/news.mp3 | News | 1440 = new
+      """),
   ]
 
   private static let changes = [
@@ -220,6 +229,35 @@ import Testing
       c | m/c.mp3 | News | 2 = 1 unchanged
       d | m/d.mp3 | News | 3 = 2 unchanged
       e | m/e.mp3 | News | 4 = new
+      """),
+    History(
+      "The bulletins of a day, which have the titles of those of the day before",
+      """
+      a | m/a.mp3 | News at 6  | 6  = new
+      b | m/b.mp3 | News at 12 | 12 = new
+      c | m/c.mp3 | News at 18 | 18 = new
+      ---
+      d | m/d.mp3 | News at 6  | 30 = new
+      e | m/e.mp3 | News at 12 | 36 = new
+      f | m/f.mp3 | News at 18 | 42 = new
+      """),
+    History(
+      "Bulletins without a date, which have the titles of those before",
+      """
+      a | m/a.mp3 | News at 6  | - = new
+      b | m/b.mp3 | News at 12 | - = new
+      ---
+      d | m/d.mp3 | News at 6  | - = new
+      e | m/e.mp3 | News at 12 | - = new
+      """),
+    History(
+      "Two bulletins of one title, twelve hours apart, which move on by two",
+      """
+      a | m/a.mp3 | News | 0  = new
+      b | m/b.mp3 | News | 12 = new
+      ---
+      c | m/c.mp3 | News | 24 = new
+      d | m/d.mp3 | News | 36 = new
       """),
     History(
       "Three bulletins under one guid, which move on by one",
