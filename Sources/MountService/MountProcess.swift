@@ -98,7 +98,7 @@ package struct MountProcess {
     while let sender = Signals.waitForEndingOrHandOver() {
       succession.handOver(askedBy: sender) { mounted.waitForWriters(Self.writersPatience) }
     }
-    // Should this process be killed before it has done so, the next one takes the mount away, and no more.
+    // If this process is killed before the mount is away, the next process only takes the mount away.
     memory[.ending] = 1
     mounted.detach()
     takeAway(session.connection, mount?.device)
@@ -164,7 +164,7 @@ package struct MountProcess {
   /// Seconds that a list which is being written has before the mount is handed over.
   private static let writersPatience = 2.0
 
-  /// More idle ones cost latency: 8 µs a call with one, 21 with four.
+  /// Requests of the kernel that are worked on at once. Idle threads cost latency: 8 µs a call with one, 21 with four.
   private static let threads = 3
 }
 

@@ -88,7 +88,10 @@ struct FeedMerge: Sendable {
 extension MergePlan {
   fileprivate var isEmpty: Bool { updates.isEmpty && additions.isEmpty && replaced.isEmpty }
 
-  /// Takes away the first of it, as much as may be written at once.
+  /// Removes the first changes from the plan, as many as one transaction may write, and returns them.
+  /// - Parameters:
+  ///   - episodes: the most episodes.
+  ///   - bytes: the most bytes of notes; a single episode may have more.
   fileprivate mutating func removeFirst(episodes: Int, bytes: Int) -> MergePlan {
     var part = self
     var room = bytes

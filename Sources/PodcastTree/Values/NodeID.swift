@@ -54,8 +54,8 @@ package struct NodeID: RawRepresentable, Hashable, Sendable {
   /// More transcripts of one episode are not shown. Three more are the user's own ones.
   static let transcriptLimit = 13
 
-  /// A transcript, by its place among those that the feed names. An episode's row leaves no bits of its own for
-  /// that: the kind's number has it.
+  /// A transcript, by its place among those that the feed names. The episode's row takes all other bits, so each place is a
+  /// kind of node of its own.
   static func transcript(episode: Int64, index: Int) -> NodeID {
     NodeID(rawValue: NodeID(.transcript, episode).rawValue + UInt64(index) << 48)
   }

@@ -132,14 +132,13 @@ enum ResponseJudge {
   /// 416: nothing behind the last byte that there is.
   private static func judgeUnsatisfiable(_ question: Question, _ head: ResponseHead) -> Verdict {
     if question.isWhole { return .fault(Fault(head)) }
-    // Of a shorter file it says the same; that one is asked for. But of another one who was told the validator (If-Range)
-    // would have given the whole: so this ends here, and its length was a lie.
-    if let known = question.known, let total = head.partTotal, question.stored.ranges == [0..<total],
-      known.total == nil || known.validator != nil && !differ(known, representation(of: head, total: total))
+    // A generation that has told its length never gets another one: who has it open would read what is not there.
+    if let known = question.known, known.total == nil, let total = head.partTotal,
+      question.stored.ranges == [0..<total]
     {
       return .complete
     }
-    // Refused, or shorter than it was: an answer with the whole tells.
+    // Refused, shorter than it was, or a lie: an answer with the whole tells.
     return .noRanges
   }
 

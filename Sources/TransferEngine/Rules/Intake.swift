@@ -109,8 +109,9 @@ struct Intake: Hashable, Sendable {
 
   mutating func wrote(_ range: Range<Int64>) { inFlight -= range.length }
 
-  /// The disk has compared that.
-  /// - Returns: whether all agreed; and whether that was enough to show that it is the same representation.
+  /// A disk thread has compared bytes of the response with the stored bytes of `range`.
+  /// - Parameter agreed: how many of them are equal.
+  /// - Returns: `isSame`: all are equal. `isShown`: enough were compared by now to take both for the same file.
   mutating func compared(_ range: Range<Int64>, agreed: Int64) -> (isSame: Bool, isShown: Bool) {
     isComparing = false
     inFlight -= range.length
