@@ -94,7 +94,7 @@ extension Catalog {
       do throws(CatalogError) {
         let feed = try feedAddress(address, for: task)
         let subscribing = SubscribeByAddress(
-          feeds: feeds, address: feed, name: name, isTyped: isTyped, task: task)
+          feeds: feeds, address: feed.address, name: name, isTyped: isTyped && feed.mayBePrivate, task: task)
         task.finish(.success(try subscribing.run()))
       } catch {
         // Called off, or followed already, it is no failure for the log.

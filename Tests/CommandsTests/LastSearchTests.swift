@@ -55,6 +55,27 @@ import Testing
         + "podcastfs search Science Weekly\n")
   }
 
+  /// The search service is reached through a proxy, like any on a public host; the feeds that it names are not.
+  @Test func aPublicSearchServiceNamesNoFeedOfThePrivateNetwork() throws {
+    for path in ["search", "lookup"] {
+      DirectoryService(on: origin, for: "http://search.example/\(path)")
+        .list([.init("Harbour Lights", feedURL: origin.url("/feed"), id: 20001)])
+    }
+    let environment = try TestEnvironment([
+      "PODCASTFS_SEARCH_URL": "http://search.example/search", "http_proxy": origin.url("/"),
+      "no_proxy": "127.0.0.1",
+    ])
+    let search = try Products.run("podcastfs", ["search", "harbour"], in: environment)
+    #expect(search.end == .exit(0) && search.output.contains("Harbour Lights"), "\(search)")
+    for word in ["1", "harbour lights", "20001"] {
+      let result = try Products.run("podcastfs", ["subscribe", word], in: environment)
+      #expect(result.end == .exit(1) && result.errors.contains("private"), "\(word): \(result)")
+    }
+    #expect(origin.requests.allSatisfy { !$0.path.contains("/feed") })
+    let typed = try Products.run("podcastfs", ["subscribe", origin.url("/feed")], in: environment)
+    #expect(typed.output == "Harbour Lights\n", "\(typed)")
+  }
+
   @Test func whatIsFollowedAlreadyIsNoFailure() throws {
     let address = origin.url("/feed")
     origin.serve(

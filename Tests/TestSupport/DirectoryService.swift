@@ -37,10 +37,11 @@ package final class DirectoryService: Sendable {
   package let url: String
 
   /// Adds the service to an origin.
-  package init(on origin: OriginServer) {
-    url = origin.url("/search")
+  /// - Parameter address: what a proxy is asked for, where the origin is one; nil for an address of the origin.
+  package init(on origin: OriginServer, for address: String? = nil) {
+    url = address ?? origin.url("/search")
     let state = state
-    origin.handle("/search") { request, writer throws(ResponseWriter.Ended) in
+    origin.handle(address ?? "/search") { request, writer throws(ResponseWriter.Ended) in
       let fields = Dictionary(request.query.map { ($0.name, $0.value) }) { $1 }
       let (behaviour, answer) = state.withLockNotifying { state in
         state.queries.append(fields)

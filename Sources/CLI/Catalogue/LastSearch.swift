@@ -11,6 +11,8 @@ struct LastSearch {
     /// As it is printed, and as it is asked for.
     var shown: String
     var address: String
+    /// Whether it may be on a private host.
+    var mayBePrivate: Bool
   }
 
   private let query: String?
@@ -33,7 +35,8 @@ struct LastSearch {
     guard let title = entry["title"]?.text, let shown = entry["shown"]?.text,
       let address = entry["feed"]?.text
     else { return nil }
-    return Result(title: title, shown: shown, address: address)
+    return Result(
+      title: title, shown: shown, address: address, mayBePrivate: entry["may_be_private"]?.flag == true)
   }
 
   /// Remembers a search in place of the one before.
@@ -43,7 +46,10 @@ struct LastSearch {
     var members: [(String, JSONValue)] = [("query", .string(query))]
     if let results {
       let entries = results.map { result in
-        JSONValue.members(["title": result.title, "shown": result.shown, "feed": result.address])
+        JSONValue.members([
+          "title": result.title, "shown": result.shown, "feed": result.address,
+          "may_be_private": result.mayBePrivate,
+        ])
       }
       members.append(("results", .array(entries)))
     }
@@ -51,22 +57,23 @@ struct LastSearch {
   }
 
   /// The feed's address that a word means: a number, a title or an address as they were printed, or any address.
+  /// - Returns: also whether it counts as typed by the user. What a search service has named does not.
   /// - Throws: `CommandFailure` for a number or a title that was not printed.
-  func address(of word: String) throws -> String {
+  func address(of word: String) throws -> (address: String, isTyped: Bool) {
     let results = results ?? []
     if let number = Int(word), number <= Self.mostResults {
       guard results.indices.contains(number - 1) else { throw CommandFailure("\(word): \(missing)") }
-      return results[number - 1].address
+      return (results[number - 1].address, results[number - 1].mayBePrivate)
     }
     let result = results.first { $0.shown == word || $0.title.lowercased() == word.lowercased() }
-    if let result { return result.address }
+    if let result { return (result.address, result.mayBePrivate || result.address == word) }
     // A greater one is Apple's.
-    if word.utf8.allSatisfy({ (48...57).contains($0) }) { return "id:\(word)" }
+    if word.utf8.allSatisfy({ (48...57).contains($0) }) { return ("id:\(word)", true) }
     guard !SubscriptionAddress.typed(word).isEmpty || word.contains(":") else {
       throw CommandFailure(
         "\(word): not a feed address, and not a title of the last search: podcastfs search \(word)")
     }
-    return word
+    return (word, true)
   }
 
   private var missing: String {

@@ -41,7 +41,7 @@ enum SearchCommand: Command {
       answer.podcasts.map { podcast in
         LastSearch.Result(
           title: podcast.title, shown: podcast.feedURL.shown(isListed: podcast.isListed),
-          address: podcast.feedURL.forRequest)
+          address: podcast.feedURL.forRequest, mayBePrivate: answer.mayBePrivate(podcast))
       }, in: session.places)
     let followed = try answer.podcasts.map {
       try session.catalog.subscription(feedURL: $0.feedURL.forRequest) != nil

@@ -25,8 +25,7 @@ enum SubscribeCommand: Command {
     var podcasts: [(name: String, id: Int64)] = []
     let status = words.forEachReporting { word in
       do {
-        let listed =
-          try session.follow(folderAt: word) ?? session.follow(found.address(of: word)).listed
+        let listed = try session.follow(folderAt: word) ?? follow(word, found, session)
         podcasts.append((listed.name, listed.podcast.id))
         if !isJSON { StandardStreams.report(listed.name) }
         let shown = listed.podcast.feedURL.shown(isListed: listed.podcast.isListed)
@@ -46,6 +45,13 @@ enum SubscribeCommand: Command {
     if isJSON { StandardStreams.print(JSONValue.array(outcomes).indentedText) }
     try session.reportMissing(podcasts)
     return status
+  }
+
+  private static func follow(_ word: String, _ found: LastSearch, _ session: CatalogSession) throws
+    -> ListedPodcast
+  {
+    let (address, isTyped) = try found.address(of: word)
+    return try session.follow(address, isTyped: isTyped).listed
   }
 }
 

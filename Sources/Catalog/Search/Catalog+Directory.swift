@@ -65,17 +65,22 @@ extension Catalog {
 // Links of directories and other players.
 extension Catalog {
   /// The address of the feed or page that is meant by an address or a link.
+  /// - Returns: also whether it may be on a private host as far as its source goes: the text itself, or the service that
+  ///   knows the feed behind a number.
   /// - Throws: why a link leads to no feed.
-  func feedAddress(_ text: String, for task: CatalogWork<some Sendable>) throws(CatalogError) -> String {
+  func feedAddress(
+    _ text: String, for task: CatalogWork<some Sendable>
+  ) throws(CatalogError) -> (address: String, mayBePrivate: Bool) {
     switch PodcastLink(text) {
-    case nil: return text
-    case .feed(let address): return address
+    case nil: return (text, true)
+    case .feed(let address): return (address, true)
     case .unsupported(let reason): throw CatalogError(.EINVAL, reason)
     case .apple, .podcastIndex:
-      guard let podcast = try answer(SearchQuery(parsing: text), for: task).podcasts.first else {
+      let answer = try answer(SearchQuery(parsing: text), for: task)
+      guard let podcast = answer.podcasts.first else {
         throw CatalogError(.ENOENT, "no podcast is known by that link")
       }
-      return podcast.feedURL.forRequest
+      return (podcast.feedURL.forRequest, answer.mayBePrivate(podcast))
     }
   }
 }

@@ -73,7 +73,8 @@ extension Catalog {
       }
       let lookup = FeedByAddress(feeds: feeds, isTyped: true) { request in task.onCancel { request.cancel() }
       }
-      let found = SearchAnswer(source: "feed", found: [try lookup.podcast(at: addresses)])
+      let podcast = try lookup.podcast(at: addresses)
+      let found = SearchAnswer(source: "feed", found: [podcast], mayBePrivate: true)
       return MergedAnswer([found], limit: 1)
     }
   }

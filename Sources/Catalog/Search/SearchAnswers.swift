@@ -62,6 +62,9 @@ package struct MergedAnswer: Hashable, Sendable {
   /// Addresses of feeds that may be on private hosts.
   var privateFeeds: Set<WebAddress> = []
 
+  /// Whether a podcast of the answer may be on a private host: its source is on one, or the user has typed its address.
+  package func mayBePrivate(_ podcast: FoundPodcast) -> Bool { privateFeeds.contains(podcast.feedURL) }
+
   init(_ answers: [SearchAnswer], limit: Int) {
     source = answers.map(\.source).joined(separator: "+")
     var places: [String: Int] = [:]
