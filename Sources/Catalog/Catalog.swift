@@ -80,7 +80,7 @@ package final class Catalog: Sendable {
         )
       }
     }
-    if store.isNew, let restored = store.subscriptionCopy.restore(into: self) {
+    if let restored = store.subscriptionCopy.restore(into: self) {
       notes.withLock { $0.append(restored) }
     }
     if let note { log.write(note) }

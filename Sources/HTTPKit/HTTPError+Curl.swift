@@ -98,6 +98,9 @@ extension HTTPError {
   static func headTooLong(_ host: String) -> HTTPError {
     HTTPError(.protocolError, "\(host) sent headers without end", .EIO)
   }
+  static func twoLengths(_ host: String) -> HTTPError {
+    HTTPError(.protocolError, "\(host) sent two lengths for one body", .EIO)
+  }
   static func tooManyRedirects(_ most: Int, at host: String) -> HTTPError {
     HTTPError(.tooManyRedirects, "more than \(most) redirects, at \(host)", .EIO)
   }

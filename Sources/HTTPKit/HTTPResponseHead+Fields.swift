@@ -4,6 +4,13 @@ extension HTTPResponseHead {
   /// Whether a response of this status with a Location leads elsewhere (RFC 9110 §15.4).
   var isRedirect: Bool { [301, 302, 303, 307, 308].contains(status) }
 
+  /// Whether it tells more than one length of a body that it delimits (RFC 9112 §6.3): nobody knows where that ends.
+  var hasTwoLengths: Bool {
+    if value("transfer-encoding") != nil { return false }
+    let lengths = headers.filter { $0.name == "content-length" }.flatMap { $0.value.split(separator: ",") }
+    return Set(lengths.map { ContentRange.number(Substring(String($0).trimmed)) }).count > 1
+  }
+
   /// The body's length as sent, in bytes (RFC 9110 §8.6).
   package var contentLength: Int64? {
     value("content-length").flatMap { ContentRange.number(Substring($0)) }
@@ -43,6 +50,8 @@ extension HTTPResponseHead {
   package func retryAfter(now: Int64) -> Int64? {
     guard let text = value("retry-after") else { return nil }
     if let seconds = ContentRange.number(Substring(text)) { return min(seconds, 315_360_000) }
+    // More than a number can be is long (ten years), not nothing.
+    if !text.isEmpty && text.utf8.allSatisfy({ (48...57).contains($0) }) { return 315_360_000 }
     guard let date = DateText.seconds(text) else { return nil }
     // The server's own clock, where it tells it: ours may be wrong.
     let reference = value("date").flatMap(DateText.seconds) ?? now

@@ -82,8 +82,13 @@ final class HTTPTransfer {
 extension HTTPTransfer {
   /// When the server will have been silent for too long.
   var stallDeadline: MonotonicTime? {
-    isHeld ? nil : waitingSince?.adding(request.stallTimeout)
+    if isHeld { return nil }
+    return waitingSince?.adding(
+      redirect == nil ? request.stallTimeout : min(request.stallTimeout, Self.redirectPatience))
   }
+
+  /// Seconds that a redirect's body may take from its head on: that its connection stays is not worth more.
+  private static let redirectPatience = 1.0
 
   /// Stops reading from the host until `resume`. The receiver still gets the bytes that libcurl has read already.
   func pause() {
@@ -133,6 +138,7 @@ extension HTTPTransfer {
     guard isBlank, status >= 200, !isHeadDelivered, redirect == nil else { return true }
     head.status = status
     head.headers = fields
+    if head.hasTwoLengths { return refuse(.twoLengths(host)) }
     if head.isRedirect, let location = head.value("location") { return lead(to: location) }
     return deliverHead() != .abort
   }

@@ -6,18 +6,14 @@ extension Database {
   }
 
   /// Makes the tables of an empty file. Several processes may do so at once.
-  /// - Returns: whether this one did.
   /// - Throws: `DatabaseError`, also where the file is of another version (`isOfOtherVersion`).
-  @discardableResult
-  package func makeTables(version: Int, _ sql: String) throws -> Bool {
-    if try self.version() == version { return false }
-    return try transaction {
+  package func makeTables(version: Int, _ sql: String) throws {
+    if try self.version() == version { return }
+    try transaction {
       guard let found = try self.version() else {
-        try script("\(sql); PRAGMA user_version = \(version)")
-        return true
+        return try script("\(sql); PRAGMA user_version = \(version)")
       }
       if found != version { throw DatabaseError.otherVersion(found: found, known: version) }
-      return false
     }
   }
 }

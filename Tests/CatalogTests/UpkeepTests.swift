@@ -266,6 +266,34 @@ import Testing
     #expect(try outcome?.get().newEpisodes.count == 1)
   }
 
+  @Test func `A process that dies before it has read the list of a lost catalogue leaves it to the next one`()
+    throws
+  {
+    let home = try TemporaryPlaces()
+    let world = try CatalogWorld()
+    func open() throws -> Catalog {
+      try Catalog(places: home.places, settings: world.settings, http: world.http, feedReader: .shipped)
+    }
+    let lost = try open()
+    for name in ["a", "b", "c"] { _ = try lost.subscribe(feedURL: "http://\(name).example/feed") }
+    lost.close()
+    let (file, copy) = ("\(home.places.data)/catalog.sqlite", "\(home.places.data)/subscriptions.opml")
+    let list = try Directories.read(copy)
+    for ending in ["", "-wal", "-shm"] { unlink(file + ending) }
+    // As that process leaves it: tables with nothing in them, beside a list that was not read.
+    unlink(copy)
+    try open().close()
+    try Database(path: file).run("UPDATE counter SET list_read = 0")
+    try Directories.replace(copy, with: list)
+    let catalog = try open()
+    #expect(try catalog.subscriptions().count == 3)
+    catalog.close()
+    #expect(try Directories.read(copy) == list)
+    let again = try open()
+    defer { again.close() }
+    #expect(again.note == nil)
+  }
+
   @Test func `A copy of the subscriptions that cannot be read is not written over`() throws {
     let home = try TemporaryPlaces()
     let world = try CatalogWorld()

@@ -107,8 +107,8 @@ import Testing
     }
   }
 
-  /// Its body may be silent, be without end, or be cut.
-  @Test(arguments: ["silent", "endless", "cut"])
+  /// Its body may be silent, trickle, be without end, or be cut: none is waited for as long as a final one's.
+  @Test(arguments: ["silent", "trickling", "endless", "cut"])
   func aRedirectIsFollowedWhateverItsBodyIs(_ body: String) throws {
     let sent = Monitor(0)
     let server = try HTTPServer { request, writer throws(ResponseWriter.Ended) in
@@ -116,13 +116,17 @@ import Testing
       try writer.begin(302, [("Location", "/end")], length: body == "endless" ? nil : 100)
       if body == "silent" { try writer.pause(3600) }
       if body == "cut" { throw writer.cut() }
+      while body == "trickling" {
+        try writer.write([0x7a])
+        try writer.pause(0.7)
+      }
       while true {
         try writer.write([UInt8](repeating: 0x7a, count: 65536))
         sent.withLock { $0 += 65536 }
       }
     }
     defer { server.stop() }
-    let answer = try #require(client.answer(.local(server.address) { $0.stallTimeout = 0.5 })).get()
+    let answer = try #require(client.answer(.local(server.address) { $0.stallTimeout = 3600 })).get()
     #expect(answer.body == Array("end".utf8))
     #expect(answer.head.redirects.map(\.status) == [302])
     // What the sockets hold.
@@ -140,6 +144,21 @@ import Testing
       .failure
     #expect(error?.code == .timedOut)
     #expect(error?.message == "127.0.0.1 took longer than 0.5 s")
+  }
+
+  /// RFC 9112 §6.3: where the body ends can't be known.
+  @Test(arguments: ["5\r\nContent-Length: 10", "10\r\nContent-Length: 5", "5, 10"])
+  func aBodyOfTwoLengthsIsAnError(_ lengths: String) throws {
+    let server = try HTTPServer { _, writer throws(ResponseWriter.Ended) in
+      try writer.writeRaw(Array("HTTP/1.1 200 OK\r\nContent-Length: \(lengths)\r\n\r\n0123456789".utf8))
+    }
+    defer { server.stop() }
+    let receiver = RecordingReceiver()
+    client.start(.local(server.address), receiver: receiver)
+    let record = try #require(receiver.ended)
+    #expect(record.ends.first??.code == .protocolError)
+    #expect(record.ends.first??.message == "127.0.0.1 sent two lengths for one body")
+    #expect(record.heads.isEmpty && record.body.isEmpty)
   }
 
   @Test(arguments: ["5\r\nContent-Length: 5", "5, 5", "7\r\nTransfer-Encoding: chunked\r\nContent-Length: 9"])

@@ -32,8 +32,6 @@ final class CatalogStore: Sendable {
   let commits: CommitWatch
   /// The name of a catalogue of another version that this process has set aside.
   let setAside: String?
-  /// This process has made the file.
-  let isNew: Bool
   let subscriptionCopy: SubscriptionCopy
 
   private static let idleLimit = 4
@@ -75,7 +73,7 @@ final class CatalogStore: Sendable {
         setAside = nil
       }
       let opened = try database ?? Database(path: path, options: options)
-      isNew = try opened.makeTables(version: Schema.version, Schema.tables)
+      try opened.makeTables(version: Schema.version, Schema.tables)
       writer = Monitor(Connection(database: opened))
     } catch {
       throw CatalogError(opening: path, error)

@@ -11,7 +11,7 @@ internal import SQLiteKit
 /// There are no migrations: a file of another version is set aside, and a new one begins.
 enum Schema {
   /// To be raised with every change of `tables`, and of the rules by which texts are indexed (`SearchText`).
-  static let version = 144
+  static let version = 145
 
   /// Renames a file whose tables are of another version, and those that SQLite keeps beside it. Of several processes one
   /// does so.
@@ -274,7 +274,8 @@ enum Schema {
       upkeep INTEGER NOT NULL DEFAULT 0,         -- when the catalogue was last looked after
       -- When what a directory lists last changed, in nanoseconds since 1970.
       searches_changed INTEGER NOT NULL, subscriptions_changed INTEGER NOT NULL, list_changed INTEGER NOT NULL,
-      uploads_changed INTEGER NOT NULL DEFAULT 0
+      uploads_changed INTEGER NOT NULL DEFAULT 0,
+      list_read INTEGER NOT NULL DEFAULT 0       -- 1: the list beside the file was read, and may be replaced
     );
     INSERT INTO counter (commits, searches_changed, subscriptions_changed, list_changed)
       SELECT 0, now, now, now FROM (SELECT unixepoch() * 1000000000 AS now);

@@ -22,9 +22,9 @@ struct SubscriptionCopy: Sendable {
     let isThere = stat(path, &status) == 0
     let written = Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
     let state = try? store.read {
-      try $0.first("SELECT list_changed, EXISTS (SELECT 1 FROM subscription) FROM counter") {
-        (changed: $0.int64(0), hasAny: $0.bool(1))
-      }
+      try $0.first(
+        "SELECT list_changed, EXISTS (SELECT 1 FROM subscription) FROM counter WHERE list_read = 1"
+      ) { (changed: $0.int64(0), hasAny: $0.bool(1)) }
     }
     guard let state = state ?? nil, isThere ? written < state.changed : state.hasAny,
       let list = try? Catalog.exportOPML(from: store)
@@ -32,9 +32,13 @@ struct SubscriptionCopy: Sendable {
     try? Directories.replace(path, with: list)
   }
 
-  /// Follows what an earlier catalogue followed. A file that cannot be read is moved away, so that it is not written over.
-  /// - Returns: what to tell the user; nil where there is no file.
+  /// Follows what an earlier catalogue followed, once for each catalogue. A process that dies before the end leaves it to the
+  /// next one. A file that cannot be read is moved away, so that it is not written over.
+  /// - Returns: what to tell the user; nil where there is nothing to be read.
   func restore(into catalog: Catalog) -> String? {
+    let isRead = try? catalog.store.read { try $0.first("SELECT list_read FROM counter") { $0.bool(0) } }
+    if isRead != false { return nil }
+    defer { try? catalog.store.write { try $0.run("UPDATE counter SET list_read = 1") } }
     guard access(path, F_OK) == 0 else { return nil }
     do {
       let list = try catalog.importOPML(
