@@ -88,7 +88,7 @@ struct FeedFailure: Error, Sendable {
     } else {
       error = CatalogError(.EPROTO, "HTTP \(head.status) instead of a feed from \(host)")
     }
-    if head.status == 429 || head.status == 503 { retryAfter = head.retryAfter(now: now) }
+    retryAfter = head.retryAfter(now: now)
   }
 
   init(anotherShow feed: FetchedFeed, head: HTTPResponseHead, of state: FeedState) {

@@ -15,8 +15,8 @@ struct SubscriptionCopy: Sendable {
     path = (catalogue.lastIndex(of: "/").map { catalogue[...$0] } ?? "") + "subscriptions.opml"
   }
 
-  /// Writes the list, where it has changed since the file was written. Where the disk refuses the file, the next change
-  /// tries again.
+  /// Writes the list, where it is another than the file's. The file's time says which one it has: that of the list's last
+  /// change. Where the disk refuses the file, the next change tries again.
   func update(from store: CatalogStore) {
     var status = stat()
     let isThere = stat(path, &status) == 0
@@ -26,10 +26,13 @@ struct SubscriptionCopy: Sendable {
         "SELECT list_changed, EXISTS (SELECT 1 FROM subscription) FROM counter WHERE list_read = 1"
       ) { (changed: $0.int64(0), hasAny: $0.bool(1)) }
     }
-    guard let state = state ?? nil, isThere ? written < state.changed : state.hasAny,
+    guard let state = state ?? nil, isThere ? written != state.changed : state.hasAny,
       let list = try? Catalog.exportOPML(from: store)
     else { return }
-    try? Directories.replace(path, with: list)
+    guard (try? Directories.replace(path, with: list)) != nil else { return }
+    let time = timespec(
+      tv_sec: Int(state.changed / 1_000_000_000), tv_nsec: Int(state.changed % 1_000_000_000))
+    utimensat(AT_FDCWD, path, [time, time], 0)
   }
 
   /// Follows what an earlier catalogue followed, once for each catalogue. A process that dies before the end leaves it to the
