@@ -11,9 +11,10 @@ extension HTTPResponseHead {
     return Set(lengths.map { ContentRange.number(Substring(String($0).trimmed)) }).count > 1
   }
 
-  /// The body's length as sent, in bytes (RFC 9110 §8.6).
+  /// The body's length as sent, in bytes (RFC 9110 §8.6); nil where its chunks delimit it (RFC 9112 §6.3).
   package var contentLength: Int64? {
-    value("content-length").flatMap { ContentRange.number(Substring($0)) }
+    if value("transfer-encoding") != nil { return nil }
+    return value("content-length").flatMap { ContentRange.number(Substring($0)) }
   }
 
   package var contentRange: ContentRange? { value("content-range").flatMap { ContentRange($0) } }

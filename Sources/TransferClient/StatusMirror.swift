@@ -52,15 +52,17 @@ package final class StatusMirror: Sendable {
   }
 
   /// A reader has failed: why is told until something comes or changes.
-  func note(_ why: String, of key: MediaKey) {
-    guard var status = status(of: key), status.readFailure != why else { return }
+  func note(_ why: String, of request: TransferRequest) {
+    // The daemon has told nothing of an episode that it does not know.
+    var status = status(of: request.key) ?? TransferStatus(request)
+    if status.readFailure == why { return }
     status.readFailure = why
-    let observers = state.withLock { state in
-      state.failed[key] = status
-      state.statuses[key]?.readFailure = why
+    let observers = state.withLock { [status] state in
+      state.failed[status.key] = status
+      state.statuses[status.key, default: status].readFailure = why
       return state.observers
     }
-    for observer in observers { observer(key) }
+    for observer in observers { observer(status.key) }
   }
 
   /// A status with why a reader failed, while that still holds.

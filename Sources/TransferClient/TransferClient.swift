@@ -146,7 +146,7 @@ package final class TransferClient: TransferService, @unchecked Sendable {
 
   /// A reader has failed: its episode's `error` says why.
   func note(_ failure: TransferFailure, ofReading request: TransferRequest) {
-    if failure.errno == .EIO { mirror.note(failure.message, of: request.key) }
+    if failure.errno == .EIO { mirror.note(failure.message, of: request) }
   }
 
   package var steering: Steering { Steering(runtime: places.runtime) }

@@ -168,7 +168,9 @@ import Testing
       try writer.writeRaw(Array("HTTP/1.1 200 OK\r\nContent-Length: \(lengths)\r\n\r\n\(body)".utf8))
     }
     defer { server.stop() }
-    #expect(try client.answer(.local(server.address))?.get().body == Array("01234".utf8))
+    let answer = try #require(try client.answer(.local(server.address))?.get())
+    #expect(answer.body == Array("01234".utf8))
+    if lengths.contains("chunked") { #expect(answer.head.contentLength == nil) }
   }
 
   @Test func interimResponsesAndTrailersWithoutEndAreErrors() throws {

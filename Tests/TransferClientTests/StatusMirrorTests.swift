@@ -32,7 +32,7 @@ import TransferProtocol
     var coming = status(1, .downloading)
     coming.received = 10
     mirror.update([coming])
-    mirror.note("nothing came", of: coming.key)
+    mirror.note("nothing came", of: coming.request)
     coming.rate = 0
     mirror.update([coming])
     #expect(mirror.status(of: coming.key)?.reason == "nothing came")
@@ -49,13 +49,13 @@ import TransferProtocol
     // It tries again, and nothing has come yet.
     coming.error = "503 Service Unavailable"
     mirror.update([coming])
-    mirror.note("503 Service Unavailable", of: coming.key)
+    mirror.note("503 Service Unavailable", of: coming.request)
     coming.error = nil
     mirror.update([coming])
     #expect(mirror.status(of: coming.key)?.reason == "503 Service Unavailable")
 
     // It knows better.
-    mirror.note("nothing came", of: coming.key)
+    mirror.note("nothing came", of: coming.request)
     var failed = coming
     (failed.state, failed.error) = (.failed, "404 Not Found")
     mirror.update([failed])
@@ -67,11 +67,16 @@ import TransferProtocol
     var left = coming
     left.state = .remote
     mirror.update([left])
-    mirror.note("nothing came", of: left.key)
+    mirror.note("nothing came", of: left.request)
     #expect(mirror.status(of: left.key)?.reason == "nothing came")
     #expect(mirror.status(of: left.key)?.error == nil)
     left.received = 0
     mirror.update([left])
     #expect(mirror.status(of: left.key)?.reason == nil)
+
+    // The daemon has told nothing of it.
+    let unknown = TransferRequest(key: MediaKey(address: WebAddress("http://a.example/unknown.mp3")))
+    mirror.note("the daemon does not answer", of: unknown)
+    #expect(mirror.status(of: unknown.key)?.reason == "the daemon does not answer")
   }
 }

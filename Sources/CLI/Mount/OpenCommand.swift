@@ -25,8 +25,10 @@ enum OpenCommand: Command {
       _ = try MountCommand.run([mountPoint])
     }
     if MountOwner(of: mountPoint, places: try Places()) == .demonstration { try DemoPlaces().enter() }
+    var isWhole = true
     let status = operands.forEachReporting { operand in
-      if let file = file(operand) { _ = try ImportCommand.run(["--", file]) } else { try follow(operand) }
+      guard let file = file(operand) else { return try follow(operand) }
+      if try ImportCommand.run(["--", file]) != 0 { isWhole = false }
     }
     let folder = operands.isEmpty ? mountPoint : mountPoint + "/Subscriptions"
     if let opener = ChildProcess.find("xdg-open"), !isHeadless {
@@ -34,7 +36,7 @@ enum OpenCommand: Command {
     } else {
       StandardStreams.report(folder)
     }
-    return status
+    return isWhole ? status : 1
   }
 
   private static func follow(_ address: String) throws {

@@ -33,7 +33,8 @@ enum ResponseJudge {
     case askWithOverlap
     /// Of no use beside the response under way, which is waited for before it is asked again.
     case notBeside
-    /// The server gives no ranges, or not what they are of: no seek, wait for the running response.
+    /// The server sends no ranges, or ranges of nobody knows which file. The download asks for the whole file, and readers
+    /// wait until their place comes.
     case noRanges
     case complete
     case fault(Fault)
@@ -138,7 +139,8 @@ enum ResponseJudge {
     {
       return .complete
     }
-    // Refused, shorter than it was, or a lie: an answer with the whole tells.
+    // The server may refuse ranges, have a shorter file now, or have told a wrong length: its answer with the whole file shows
+    // which.
     return .noRanges
   }
 
