@@ -60,7 +60,7 @@ extension TransferClient {
   /// The daemon has gone: killed, or idle for long; or it is of another version.
   private func lost() {
     connection = nil
-    serves.withLock { $0 = false }
+    told.withLock { $0.isServed = false }
     snapshot.coming = nil
     if let welcomed, MonotonicTime.now > welcomed.adding(1) { tries.count = 0 }
     welcomed = nil
@@ -80,8 +80,8 @@ extension TransferClient {
 
   /// A daemon can't begin, or does not serve: who waits hears why at once.
   func failAll(_ why: String, _ errno: Errno = .EIO) {
-    if why != failureText.withLock({ $0 }) {
-      failureText.withLock { $0 = why }
+    if why != told.withLock({ $0.failure }) {
+      told.withLock { $0.failure = why }
       LogFile(places.logFile).write(why)
     }
     mirror.nothingComes()

@@ -40,7 +40,7 @@ extension TransferClient {
     RangeJournal(reading: layout.journal(status.key, status.generation)).representation
   }
 
-  package var failure: String? { failureText.withLock { $0 } }
+  package var failure: String? { told.withLock { $0.failure } }
 
   /// Why no daemon serves; nil while one does, or none was needed and the last one could begin.
   package var daemonFailure: String? {

@@ -11,6 +11,14 @@ internal import TransferStore
 ///
 /// All but what its methods do first happens on its loop's thread; that makes it Sendable.
 package final class TransferClient: TransferService, @unchecked Sendable {
+  /// What any thread may ask of the connection.
+  struct Told {
+    /// Why no daemon serves; nil while one does, or none was needed.
+    var failure: String?
+    var isServed = false
+    var counts = HTTPCounts()
+  }
+
   typealias OpenCompletion = @Sendable (Result<any OpenEpisode, TransferFailure>) -> Void
 
   let loop: EventLoop
@@ -18,11 +26,8 @@ package final class TransferClient: TransferService, @unchecked Sendable {
   let mirror: StatusMirror
   let readTimeout: Double
   let launcher: DaemonLauncher
-  /// Why no daemon serves; nil while one does, or none was needed.
-  let failureText = Monitor<String?>(nil)
+  let told = Monitor(Told())
   private let lastNumber = Monitor<UInt64>(0)
-  let serves = Monitor(false)
-  private let counts = Monitor(HTTPCounts())
   private let addressHandler = Monitor<Callback<(MediaKey, String)>?>(nil)
 
   // The loop's own.
@@ -41,8 +46,7 @@ package final class TransferClient: TransferService, @unchecked Sendable {
   var vain: [MediaKey: (offset: Int64, until: MonotonicTime)] = [:]
   var snapshot = Snapshot()
   var isStopped = false
-  private var watch: FileWatch?
-  private var cacheWatch: Int32?
+  private var watch: (files: FileWatch, cache: Int32?)?
 
   struct Snapshot {
     /// What has come of it; nil where it is not under way.
@@ -117,12 +121,12 @@ package final class TransferClient: TransferService, @unchecked Sendable {
 
   package func allStatuses() -> [TransferStatus] { mirror.all() }
 
-  package var httpCounts: HTTPCounts { counts.withLock { $0 } }
+  package var httpCounts: HTTPCounts { told.withLock { $0.counts } }
 
   package func observe(_ observer: @escaping @Sendable (MediaKey) -> Void) { mirror.observe(observer) }
 
   /// Whether a daemon serves; of any thread.
-  package var isServed: Bool { serves.withLock { $0 } }
+  package var isServed: Bool { told.withLock { $0.isServed } }
 
   package func open(
     _ request: TransferRequest, intent: OpenIntent,
@@ -239,14 +243,14 @@ package final class TransferClient: TransferService, @unchecked Sendable {
       mirror.layout = CacheLayout(cache: cache, runtime: runtime)
       snapshot.coming = []
       welcomed = .now
-      serves.withLock { $0 = true }
+      told.withLock { $0.isServed = true }
       sayEverything()
     case .changed(let statuses, let counts):
-      self.counts.withLock { $0 = counts }
+      told.withLock { $0.counts = counts }
       watchCache()
       if snapshot.coming != nil { snapshot.coming? += statuses } else { mirror.update(statuses) }
     case .snapshotEnd:
-      failureText.withLock { $0 = nil }
+      told.withLock { $0.failure = nil }
       if let all = snapshot.coming { mirror.replace(with: all) }
       snapshot.coming = nil
       becameCurrent()
@@ -267,7 +271,7 @@ package final class TransferClient: TransferService, @unchecked Sendable {
   /// that another client starts: it tells what changes.
   private func watchFiles() {
     guard let files = try? FileWatch() else { return }
-    watch = files
+    watch = (files, nil)
     watchCache()
     let lock = files.add(DaemonPlace.lockFile(in: places.state), .writing)
     loop.watch(files.descriptor, .readable) { [weak self] _ in
@@ -281,7 +285,7 @@ package final class TransferClient: TransferService, @unchecked Sendable {
           connectIfRunning()
         } else if event.isGone || event.isOverflow {
           vanished = nil
-          if event.isGone { cacheWatch = nil }
+          if event.isGone { watch?.cache = nil }
         } else if let key = event.name.flatMap(CacheLayout.parse)?.key {
           vanished?.insert(key)
         }
@@ -293,7 +297,7 @@ package final class TransferClient: TransferService, @unchecked Sendable {
 
   /// Watches the cache's folder, also where it is there again after it was deleted.
   private func watchCache() {
-    if cacheWatch == nil { cacheWatch = watch?.add(layout.episodes, .vanishing) }
+    if let watch, watch.cache == nil { self.watch?.cache = watch.files.add(layout.episodes, .vanishing) }
   }
 
   var greeting: ClientMessage {

@@ -25,6 +25,12 @@ struct Scheduler: Hashable {
   private(set) var placed: Set<MediaKey> = []
   /// Whether more downloads are ready than there are slots.
   private(set) var hasQueue = false
+  /// Whether what may run has to be decided anew.
+  var isChanged = true
+  /// Whether a download whose turn it is has no room in the cache.
+  var isStarving = false
+  /// Until when slots that the user has freed stay free: of a thousand that are paused, not each begins before.
+  var quietUntil = Instant(nanoseconds: 0)
 
   /// Takes in what a download is now; nil where it needs no slot.
   mutating func note(_ key: MediaKey, _ entry: Entry?, isPlaced: Bool) {

@@ -162,8 +162,8 @@ extension TransferCore {
     let request = download.record.request
     download.obey(order, at: now.instant)
     if hadSlot && !download.isWanted {
-      quietUntil = now.instant.adding(0.2)
-      timers.add(.quiet, at: quietUntil)
+      scheduler.quietUntil = now.instant.adding(0.2)
+      timers.add(.quiet, at: scheduler.quietUntil)
     }
     if order.order.verb == .start, download.mustLook, download.files != nil { detach(&download) }
     if order.order.takesFiles {

@@ -9,7 +9,7 @@ extension TransferCore {
     if rest != nil { return }
     let (hosts, instant) = (hosts, now.instant)
     var chosen = scheduler.choose(settings, at: instant) { hosts.isResting($0, at: instant) }
-    if quietUntil > instant { chosen.removeAll { !scheduler.placed.contains($0) } }
+    if scheduler.quietUntil > instant { chosen.removeAll { !scheduler.placed.contains($0) } }
     let admitted = withRoom(chosen)
     let isChosen = Set(chosen)
     for key in scheduler.placed.union(isChosen).sorted() {

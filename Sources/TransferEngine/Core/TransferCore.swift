@@ -31,8 +31,6 @@ package struct TransferCore: Hashable {
   var files: [StoreID: MediaKey] = [:]
   var scheduler = Scheduler()
   var hosts = Hosts()
-  /// Until when slots that the user has freed stay free: of a thousand that are paused, not each begins before.
-  var quietUntil = Instant(nanoseconds: 0)
   var throttle = Throttle()
   var space = Space()
   var log = CommandLog()
@@ -54,10 +52,6 @@ package struct TransferCore: Hashable {
     /// All is brought to the disk, and nothing begun.
     case stopping
   }
-  /// Whether what may run has to be decided anew.
-  private var isQueueChanged = true
-  /// Whether a download whose turn it is has no room in the cache.
-  private var isCacheFull = false
 
   /// - Parameters:
   ///   - records: those of `rows` that are unfinished, at least.
@@ -128,7 +122,7 @@ package struct TransferCore: Hashable {
   package func status(of key: MediaKey) -> TransferStatus? {
     var status = downloads.status(of: key)
     // What comes behind it in the queue waits for the same.
-    if isCacheFull, status?.state == .queued, status?.error == nil, scheduler.isWaiting(key) {
+    if scheduler.isStarving, status?.state == .queued, status?.error == nil, scheduler.isWaiting(key) {
       status?.error = Self.cacheIsFull
     }
     return status
@@ -168,15 +162,15 @@ package struct TransferCore: Hashable {
     case .download(let key): touch(key)
     case .tick: tick()
     case .queue:
-      isQueueChanged = true
+      scheduler.isChanged = true
       // The queue keeps only its earliest timer: later ones are added again.
       if let next = hosts.nextEnd(after: now.instant) { timers.add(.queue, at: next) }
     case .room:
       measureRoom()
-      isQueueChanged = true
+      scheduler.isChanged = true
     case .quiet:
-      isQueueChanged = true
-      if quietUntil > now.instant { timers.add(.quiet, at: quietUntil) }
+      scheduler.isChanged = true
+      if scheduler.quietUntil > now.instant { timers.add(.quiet, at: scheduler.quietUntil) }
     case .throttle: letGoOfThrottled()
     case .save: break
     case .forget: forgetSome()
@@ -211,12 +205,12 @@ package struct TransferCore: Hashable {
 
   mutating func touch(_ download: inout Download) {
     download.isDirty = true
-    isQueueChanged = true
+    scheduler.isChanged = true
   }
 
   mutating func touch(_ key: MediaKey) { change(key) { _, _ in } }
 
-  mutating func reconsider() { isQueueChanged = true }
+  mutating func reconsider() { scheduler.isChanged = true }
 
   mutating func emit(_ effect: Effect) { outbox.effects.append(effect) }
 
@@ -249,8 +243,8 @@ package struct TransferCore: Hashable {
     var settled: Set<MediaKey> = []
     // What follows may change others, or the same again; bounded, so that no two can keep each other busy.
     for _ in 0..<Limits.rounds {
-      if isQueueChanged {
-        isQueueChanged = false
+      if scheduler.isChanged {
+        scheduler.isChanged = false
         assignSlots()
       }
       let dirty = downloads.takeDirty()
@@ -265,8 +259,8 @@ package struct TransferCore: Hashable {
       settled.formUnion(dirty)
     }
     publish(settled)
-    if isCacheFull == downloads.starving.isEmpty {
-      isCacheFull.toggle()
+    if scheduler.isStarving == downloads.starving.isEmpty {
+      scheduler.isStarving.toggle()
       emit(.tell(scheduler.waiting))
     }
     commit()
@@ -278,7 +272,7 @@ package struct TransferCore: Hashable {
     noteIdleness()
     if !fetches.isEmpty { timers.add(.tick, at: now.instant.adding(1)) }
     if !downloads.starving.isEmpty { timers.add(.room, at: now.instant.adding(3)) }
-    if downloads.hasDirty || isQueueChanged { timers.add(.queue, at: now.instant) }
+    if downloads.hasDirty || scheduler.isChanged { timers.add(.queue, at: now.instant) }
   }
 
   private mutating func noteIdleness() {
