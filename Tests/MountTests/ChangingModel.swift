@@ -137,6 +137,8 @@ final class ChangingModel {
     fixture.publish(count: published)
     let result = try fixture.run("refresh", fixture.podcastPath)
     try expect(result.end == .exit(0), "refresh: \(result.errors)")
+    // The command is a process of its own: the mount follows as fast as it can.
+    _ = eventually { (try? fixture.list(fixture.podcastPath))?.count == published }
     try check()
   }
 
