@@ -85,6 +85,8 @@ import Testing
     let folder = fixture.root + "/Subscriptions/Harbour Lights"
     #expect(try fixture.run("get", "\(folder)/\(MountFixture.names[0])").end == .exit(0))
     let downloaded = fixture.root + "/Downloaded/Harbour Lights"
+    // Watchers hear of what a folder had shown: the mount follows a download of another process a moment later.
+    #expect(eventually { (try? fixture.list(downloaded)) == [MountFixture.names[0]] })
     let watcher = try watcher([downloaded, fixture.root + "/Latest"], fixture)
     #expect(unlink("\(fixture.root)/Latest/2024-01-01 - Harbour Lights - Part 1.mp3") == 0)
     #expect(eventually { watcher.output.contains("DELETE \(MountFixture.names[0])") }, "\(watcher.output)")
