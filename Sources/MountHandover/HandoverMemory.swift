@@ -53,7 +53,7 @@ package final class HandoverMemory: Sendable {
   private static let recordWords = 8
   /// More are not remembered: what is open beyond is as if the process had never had it.
   private static let limit = 1 << 14
-  /// In bytes: one MiB. It counts for the limit of files' sizes (`ulimit -f`).
+  /// Bytes of the memory: some more than one MiB. The kernel applies the limit of file sizes (`ulimit -f`) to it.
   private static let size = Int(PODCASTFS_MEMORY_HEADER) + limit * recordWords * 8
 
   /// A new one, for a mount that begins.

@@ -6,10 +6,11 @@ package import PosixKit
 package import TransferProtocol
 internal import TransferStore
 
-/// The transfers as a mount or a command sees them: what is remembered while no daemon runs, and the daemon, started when
-/// something is wanted. The connection to it is made again when it has died, and all that still holds is said again.
+/// The transfers as a mount or a command sees them. Without a daemon it answers from what it remembers. It starts the daemon when
+/// somebody wants something. When the daemon dies, it connects to the next one and repeats the orders and opens that still hold.
 ///
-/// All but what its methods do first happens on its loop's thread; that makes it Sendable.
+/// Its methods hand their work to the loop's thread, which alone touches what changes, but for what a `Monitor` holds: that makes it
+/// Sendable.
 package final class TransferClient: TransferService, @unchecked Sendable {
   /// What any thread may ask of the connection.
   struct Told {

@@ -83,7 +83,8 @@ struct Retry: Hashable {
     return fruitless <= Self.mostFruitless
   }
 
-  /// The last requests brought nothing because the disk refused it, or because they were ended here.
+  /// Forgets that the last requests brought nothing: the disk refused their bytes, or the engine ended them itself. The host is
+  /// not to blame.
   mutating func excuseHost() { fruitless = 0 }
 
   mutating func leaveOneTry() { fruitless = Self.mostFruitless - 1 }
