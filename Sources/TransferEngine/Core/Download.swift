@@ -56,8 +56,6 @@ struct Download: Hashable {
   /// The current generation's files, while anybody needs them.
   var files: OpenFiles?
   var fetches: [Fetch] = []
-  /// The request for the file's end, while the first response has not told what that must be of.
-  var tail: Fetch?
   var readers: [Reader] = []
   var slot = Slot.none
   var ranges = RangePolicy.trusted
@@ -142,8 +140,11 @@ struct Download: Hashable {
 
   var isWanted: Bool { if case .wanted = demand { content != .whole } else { false } }
 
+  /// Those that do not read what came before.
+  var currentReaders: [Reader] { readers.filter { $0.generation ?? record.generation == record.generation } }
+
   /// Whether a reader has it open that makes it come, beside the queue.
-  var isOpenForDownload: Bool { readers.contains { $0.isCurrent(record.generation) && $0.mayDownload } }
+  var isOpenForDownload: Bool { currentReaders.contains(where: \.mayDownload) }
 
   var isRunnable: Bool { isWanted && (slot == .granted || isOpenForDownload) }
 
@@ -170,7 +171,7 @@ struct Download: Hashable {
   var hasNoLength: Bool { openFiles.map { $0.representation.total == nil } ?? false }
 
   /// Whether a response under way has shown that the generation is what the server has.
-  var isConfirmed: Bool { fetches.contains { $0.intake.map { $0.agreeing <= 0 } ?? false } }
+  var isConfirmed: Bool { fetches.contains(where: \.isConfirmed) }
 
   var canSeek: Bool {
     let isValidated = openFiles.map { $0.representation.validator != nil } ?? true
@@ -185,8 +186,7 @@ struct Download: Hashable {
   /// Whether a response goes on though nobody waits for what it brings next: readers that do not download would have to
   /// ask for all of it again.
   var readsThrough: Bool {
-    mayFetch && !canSeek
-      && readers.contains { $0.intent == .fetchOnly && $0.isCurrent(record.generation) }
+    mayFetch && !canSeek && currentReaders.contains { $0.intent == .fetchOnly }
   }
 
   /// Whether a program waits for bytes of this download now, whether or not the whole file is wanted, too.
@@ -195,7 +195,7 @@ struct Download: Hashable {
   /// What readers wait for that may be fetched for them; the oldest wait comes first.
   var fetchableWaits: [Range<Int64>] {
     if !mayFetch { return [] }
-    return readers.filter { $0.intent != .cachedOnly && $0.isCurrent(record.generation) }
+    return currentReaders.filter { $0.intent != .cachedOnly }
       .flatMap(\.waits).sorted { $0.number < $1.number }.map(\.range)
   }
 

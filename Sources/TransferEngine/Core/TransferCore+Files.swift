@@ -104,7 +104,7 @@ extension TransferCore {
     case .missing:
       detach(&download)
       vanished(&download)
-      judgeWaiting(of: &download)
+      judgeHeads(of: &download)
     case .created:
       created(&download)
     case .wrote(let fetch, let range): wrote(range, of: fetch, &download)
@@ -145,7 +145,7 @@ extension TransferCore {
     download.record.total = representation.total
     // The disk may have lost what it never took.
     if download.files?.isComplete == false { lost(&download) }
-    judgeWaiting(of: &download)
+    judgeHeads(of: &download)
   }
 
   /// Bytes of what was whole are gone: they come again where anybody wants them.

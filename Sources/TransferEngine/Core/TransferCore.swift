@@ -112,7 +112,7 @@ package struct TransferCore: Hashable {
     guard let download = fetches[id].flatMap({ downloads.active[$0] }), let fetch = download[id] else {
       return false
     }
-    let end = fetch.arrived + fetch.early + Int64(count)
+    let end = fetch.arrived + (fetch.intake == nil ? fetch.early : 0) + Int64(count)
     let total = download.openFiles?.representation.total ?? .max
     return download.readers.contains { reader in
       reader.waits.contains { fetch.position < $0.range.upperBound && min($0.range.upperBound, total) <= end }
