@@ -201,13 +201,6 @@ struct Download: Hashable {
 
   var missing: Int64 { max((record.total ?? 0) - received, 0) }
 
-  /// Bytes to come that are not on their way to the disk, in whole blocks: what it still needs of the disk.
-  var unclaimed: Int64 {
-    guard let total = record.total else { return 0 }
-    guard let files = openFiles else { return FreeSpace.cost(of: 0..<max(total - received, 0)) }
-    return files.claimed.missing(in: 0..<total).reduce(0) { $0 + FreeSpace.cost(of: $1) }
-  }
-
   /// Bytes to come, by the feed's length where the server has told none. Feeds say anything: lengths beyond `limit` or
   /// any episode count for nothing.
   func expected(atMost limit: Int64) -> Int64 {
@@ -230,9 +223,7 @@ struct Download: Hashable {
     var status = record
     status.state = state
     status.received = received
-    if state == .queued, let message = slot.message, slot != .cacheFull || !retry.lacksRoom {
-      status.error = message
-    }
+    if state == .queued, let message = slot.message { status.error = message }
     if status.state == .cached { status.error = nil }
     if status.state == .downloading {
       status.rate = meter.rate

@@ -46,7 +46,7 @@ extension TransferCore {
 
   /// Takes nothing more of a response while much of it is held here, or while `limit_rate` is used up.
   private mutating func steer(_ id: FlowID, _ download: inout Download) {
-    guard let fetch = download[id] else { return }
+    guard let fetch = download[id], fetch.head != nil else { return }
     let opens = download.isBackground ? throttle.opens(at: now.instant) : nil
     if let opens { timers.add(.throttle, at: opens) }
     let isHeld = opens != nil || (fetch.isHeld ? fetch.held > heldEach / 2 : fetch.held >= heldEach)
@@ -75,14 +75,12 @@ extension TransferCore {
     .compactMap { $0.intake?.position }
     while var intake = download[id]?.intake {
       let step = intake.next(
-        stored: download.files?.claimed ?? ByteRanges(), total: files.representation.total, urgency, fed: fed,
-        room: left)
+        stored: download.files?.claimed ?? ByteRanges(), total: files.representation.total, urgency, fed: fed)
       guard let step else { return nil }
       switch step {
       case .write(let range):
-        guard takeRoom(for: range, of: &download) else { return nil }
         download.files?.claim(range)
-        emit(.store(files.id, .write(id, range)))
+        emit(.store(files.id, .write(id, range, leaving: leaving)))
       case .compare(let range):
         download.files?.pending += 1
         emit(.store(files.id, .compare(id, range)))
@@ -156,7 +154,7 @@ extension TransferCore {
         core.boundEndless(&download)
       }
     }
-    watchRoom()
+    measureRoom()
   }
 
   /// Bytes per second: less than any audio plays. What is held back by us can't be fast.

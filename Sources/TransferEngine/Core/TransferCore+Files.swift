@@ -67,22 +67,14 @@ extension TransferCore {
   }
 
   mutating func answered(_ answer: DiskAnswer, by id: StoreID) {
-    switch answer {
-    case .wrote(_, let range), .notWritten(_, let range, _, _): space.free.answered(range)
-    default: break
-    }
     let isWrite = if case .wrote = answer { true } else { false }
-    var isFlushDue = false
     change(files[id], isQuiet: isWrite) { core, download in
       core.answered(answer, &download)
-      let unflushed = download.files?.unflushed ?? 0
-      if isWrite && unflushed >= Limits.flushAfter {
-        core.flush(&download, after: Limits.flushAfter)
-        core.boundEndless(&download)
-        isFlushDue = true
-      }
+      guard isWrite, let files = download.files, files.unflushed >= Limits.flushAfter else { return }
+      core.flush(&download, after: Limits.flushAfter)
+      core.boundEndless(&download)
+      core.measureRoom()
     }
-    if isFlushDue { watchRoom() }
   }
 
   private mutating func answered(_ answer: DiskAnswer, _ download: inout Download) {

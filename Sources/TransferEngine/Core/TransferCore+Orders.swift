@@ -68,8 +68,8 @@ extension TransferCore {
     var new = new
     new.queued = new.queued ?? settings.queued
     if new == settings { return }
-    if new.minimumFree != settings.minimumFree || new.queued != settings.queued { roomHasChanged() }
     settings = new
+    measureRoom()
     throttle.set(rate: new.limitRate, at: now.instant)
     letGoOfThrottled()
     emit(.saveSettings(new))

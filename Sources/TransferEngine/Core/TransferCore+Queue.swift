@@ -58,7 +58,7 @@ extension TransferCore {
       }
       if !download.fetches.isEmpty { download.retry.excuseHost() }
       endFetches(of: &download)
-    } else if isDue && hasRoom(for: &download) {
+    } else if isDue {
       ask(&download, waits)
     }
     for fetch in download.fetches { pump(fetch.id, &download) }

@@ -107,8 +107,7 @@ extension TransferCore {
       FlowID(nextNumber()), planned, isDirect: isDirect, isTail: isTail, asked: now.instant)
     fetches[fetch.id] = download.key
     download.fetches.append(fetch)
-    // Known by the time that its bytes come.
-    if !hasPlenty { measureRoom() }
+    if !space.isFresh(at: now.instant) { measureRoom() }
     emit(.ask(fetch.id, request))
   }
 

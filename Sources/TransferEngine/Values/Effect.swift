@@ -40,8 +40,8 @@ package enum Effect: Hashable, Sendable {
 package enum StoreOrder: Hashable, Sendable {
   case open(MediaKey, generation: UInt32)
   case create(MediaKey, generation: UInt32, Representation)
-  /// Writes what is held of a response; what is held before it is dropped.
-  case write(FlowID, Range<Int64>)
+  /// Writes what is held of a response, where that leaves so many bytes of the disk; what is held before it is dropped.
+  case write(FlowID, Range<Int64>, leaving: Int64)
   /// Compares what is held with what is stored.
   case compare(FlowID, Range<Int64>)
   /// More is known of the representation.

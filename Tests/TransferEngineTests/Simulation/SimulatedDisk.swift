@@ -173,7 +173,7 @@ extension Simulation {
     case .create(let key, let generation, let representation):
       storeKeys[id] = key
       job(lane(key), 0.001) { [self] in .disk(id, createFile(id, key, generation, representation)) }
-    case .write(let flow, let range):
+    case .write(let flow, let range, let leaving):
       guard let response = responses[flow], let key = storeKeys[id] else { return }
       if range.upperBound > response.at + response.shift {
         fail("writes \(range), which has not come: \(response)")
@@ -181,7 +181,7 @@ extension Simulation {
       let version = response.version
       let shift = response.shift
       if shift != 0, response.start + shift != range.lowerBound, shift < 0 { fail("odd place") }
-      job(lane(key), 0.0002) { [self] in .disk(id, write(id, flow, range, version)) }
+      job(lane(key), 0.0002) { [self] in .disk(id, write(id, flow, range, version, leaving)) }
     case .compare(let flow, let range):
       guard let response = responses[flow], let key = storeKeys[id] else { return }
       let version = response.version
@@ -241,7 +241,8 @@ extension Simulation {
   }
 
   private func write(
-    _ id: StoreID, _ flow: FlowID, _ range: Range<Int64>, _ version: SimulatedVersion
+    _ id: StoreID, _ flow: FlowID, _ range: Range<Int64>, _ version: SimulatedVersion,
+    _ leaving: Int64
   ) -> DiskAnswer {
     func refuse(_ kind: Fault.Kind, _ why: String) -> DiskAnswer {
       forgive(episodes[version.episode].key)
@@ -251,6 +252,9 @@ extension Simulation {
     guard let file = disk.opened(id) else { return refuse(.passing, "not open") }
     if disk.refusesWrites { return refuse(.lasting, "I/O error") }
     if disk.hasQuota { return refuse(.noRoom, "quota exceeded") }
+    if disk.free - file.room(for: range) < leaving && disk.free >= file.room(for: range) {
+      return refuse(.noRoom, "no room")
+    }
     if disk.free < file.room(for: range) {
       // As far as it goes: the daemon gives back what an unfinished piece has taken.
       var end = range.lowerBound
