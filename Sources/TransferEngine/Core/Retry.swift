@@ -14,8 +14,6 @@ struct Retry: Hashable {
   var refusal: Refusal?
   /// Whether the last fault was that the disk had no room.
   var lacksRoom = false
-  /// Whether episodes are being evicted for it.
-  var awaitsRoom = false
   /// The network in which a doubtful failure was last counted.
   var doubtedNetwork: Int64 = 0
   /// What had come at the last request or fault, of which generation, and how much more is progress.

@@ -142,8 +142,8 @@ extension TransferCore {
     for key in space.evicted(freed: freed, at: now.instant).sorted() where downloads.active[key] != nil {
       touch(key)
     }
-    // Those that the disk has refused.
-    for key in downloads.active.keys.sorted() where downloads.active[key]?.retry.awaitsRoom == true {
+    for key in downloads.active.keys.sorted()
+    where freed > 0 && downloads.active[key]?.retry.lacksRoom == true {
       change(key) { _, download in download.retry.until = download.retry.forbiddenUntil }
     }
     reconsider()

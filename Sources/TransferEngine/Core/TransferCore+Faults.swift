@@ -14,8 +14,9 @@ extension TransferCore {
       until > now.instant ? now.wall + Int64(until.seconds(since: now.instant).rounded(.up)) : nil
     }
     download.retry.lacksRoom = fault.isOfRoom
-    download.retry.awaitsRoom = fault.kind == .noRoom && makesRoom()
-    if download.retry.awaitsRoom {
+    // While episodes are let go of, readers wait.
+    if fault.kind == .noRoom && makesRoom() {
+      download.retry.refusal = nil
       endFetches(of: &download)
       return tryLater(&download, fault)
     }

@@ -253,17 +253,12 @@ extension TransferCore {
   /// Takes up files that the store does not know: complete ones where it was lost, and those that were begun just before
   /// a daemon was killed. Removes the others, and those whose names a power loss has brought back.
   mutating func sweep(_ found: [FoundFile], _ missing: [GenerationName]) {
-    listed()
-    let names = Set(found.map { GenerationName(key: $0.key, generation: $0.generation) })
-    // Of each episode the latest.
-    for file in found.sorted(by: { ($0.written, $0.key) > ($1.written, $1.key) }) { adopt(file, names) }
-    for file in found.sorted(by: { ($0.key, $0.generation) < ($1.key, $1.generation) }) {
-      let generations = [
-        downloads.record(of: file.key)?.generation, downloads.active[file.key]?.files?.generation,
-      ]
-      if !generations.contains(file.generation) || downloads.isEmptied(file.key) {
-        remove(file.key, file.generation)
-      }
+    if phase == .listing { phase = .running }
+    for (key, files) in Dictionary(grouping: found, by: \.key).sorted(by: { $0.key < $1.key }) {
+      if !downloads.isEmptied(key) && !log.isDropping(key) { adopt(files, of: key) }
+      let own = [downloads.record(of: key)?.generation, downloads.active[key]?.files?.generation]
+      for file in files.sorted(by: { $0.generation < $1.generation })
+      where !own.contains(file.generation) || downloads.isEmptied(key) { remove(key, file.generation) }
     }
     // Not before another generation has been found.
     for name in missing
@@ -271,26 +266,16 @@ extension TransferCore {
       change(name.key) { core, download in core.vanished(&download) }
     }
     for key in downloads.active.keys.sorted() { touch(key) }
-    // What was ordered since then wins.
-    for order in early {
-      if downloads.active[order.key]?.isWanted == true {
-        answer(order.name)
-      } else {
-        hear(order.order, order.name)
-      }
-    }
-    early = []
   }
 
-  private mutating func adopt(_ file: FoundFile, _ names: Set<GenerationName>) {
-    let record = downloads.record(of: file.key)
-    if downloads.isEmptied(file.key) || record == nil && file.size == nil { return }
-    if let record, names.contains(GenerationName(key: file.key, generation: record.generation)),
-      record.generation != file.generation || downloads.storedName(of: file.key) != nil
-    {
-      return
-    }
-    change(record?.request ?? TransferRequest(key: file.key)) { core, download in
+  /// Of the files of an episode the store's own counts, else the latest; of an unknown one only a complete one.
+  private mutating func adopt(_ files: [FoundFile], of key: MediaKey) {
+    let record = downloads.record(of: key)
+    let latest = files.filter { record != nil || $0.size != nil }
+      .max { ($0.written, $0.generation) < ($1.written, $1.generation) }
+    let own = files.first { $0.generation == record?.generation }
+    guard let file = own ?? latest, own == nil || downloads.storedName(of: key) == nil else { return }
+    change(record?.request ?? TransferRequest(key: key)) { core, download in
       if let open = download.files, open.phase != .opening { return }
       core.detach(&download)
       download.record.generation = file.generation
