@@ -245,7 +245,7 @@ final class EngineWorld {
       guard let file = files[key], generations[key] == generation else { return .disk(store, .missing) }
       note(store, key)
       return .disk(store, .opened(file.representation, present: file.present))
-    case .create(let key, let generation, let representation):
+    case .create(let key, let generation, let representation, _):
       files[key] = (representation, ByteRanges())
       generations[key] = generation
       note(store, key)

@@ -56,7 +56,7 @@ extension TransferCore {
     let generation = nextGeneration(after: download.record.generation)
     let id = StoreID(nextNumber())
     attach(OpenFiles(id, .creating(fetch), generation: generation, representation), to: &download)
-    emit(.store(id, .create(download.key, generation: generation, representation)))
+    emit(.store(id, .create(download.key, generation: generation, representation, leaving: leaving)))
   }
 
   /// A number that no other bytes of the episode ever had: the kernel keeps pages by it, for longer than the store, the

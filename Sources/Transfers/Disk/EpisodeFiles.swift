@@ -25,9 +25,12 @@ final class EpisodeFiles: Sendable {
         let writer = try EpisodeWriter(continuing: layout, key, generation)
         state.withLock { $0 = writer }
         return .opened(writer.representation, present: writer.present)
-      case .create(let key, let generation, let representation):
-        let writer = try EpisodeWriter(creating: layout, key, generation, representation)
-        state.withLock { $0 = writer }
+      case .create(let key, let generation, let representation, let leaving):
+        // With less than its beginning it would be of no use.
+        try room.take(min(representation.total ?? .max, 256 << 10), leaving: leaving) {
+          let writer = try EpisodeWriter(creating: layout, key, generation, representation)
+          state.withLock { $0 = writer }
+        }
         return .created
       case .write(let flow, let range, let leaving): return write(pieces, flow, range, leaving)
       case .compare(let flow, let range): return .compared(flow, range, agreed: try agreement(of: pieces))
@@ -61,8 +64,11 @@ final class EpisodeFiles: Sendable {
       guard pieces.reduce(0, { $0 + Int64($1.range.count) }) == range.length else {
         throw PosixError(.EAGAIN, "write", "\(key)")
       }
-      try room.take(range.length, leaving: leaving) {
-        try writer.write(pieces.map(\.bytes), at: range.lowerBound)
+      // At the end of the disk, as many pieces as there is room for.
+      let isAmple = room.has(range.length, leaving: leaving)
+      for some in isAmple ? [pieces] : pieces.map({ [$0] }) where !some.isEmpty {
+        let count = some.reduce(0) { $0 + Int64($1.range.count) }
+        try room.take(count, leaving: leaving) { try writer.write(some.map(\.bytes), at: some[0].offset) }
       }
       return .wrote(flow, range)
     } catch {
@@ -99,15 +105,15 @@ final class DiskRoom: Sendable {
 
   init(of directory: String) { self.directory = directory }
 
+  func has(_ count: Int64, leaving: Int64) -> Bool {
+    DiskSpace.available(at: directory).map { $0 - taken.withLock { $0 } - count >= leaving } ?? true
+  }
+
   /// - Throws: ENOSPC where fewer than `leaving` bytes would be left.
   func take(_ count: Int64, leaving: Int64, _ write: () throws -> Void) throws {
-    try taken.withLock { taken in
-      taken += count
-      guard let left = DiskSpace.available(at: directory), left - taken < leaving else { return }
-      taken -= count
-      throw PosixError(.ENOSPC, "write", directory)
-    }
+    taken.withLock { $0 += count }
     defer { taken.withLock { $0 -= count } }
+    guard has(0, leaving: leaving) else { throw PosixError(.ENOSPC, "write", directory) }
     try write()
   }
 }

@@ -245,7 +245,7 @@ final class EngineDriver: @unchecked Sendable {
   private func perform(_ order: StoreOrder, on id: StoreID) {
     var pieces: [HeldBytes.Piece] = []
     switch order {
-    case .open(let key, _), .create(let key, _, _): files[id] = EpisodeFiles(key, layout, room)
+    case .open(let key, _), .create(let key, _, _, _): files[id] = EpisodeFiles(key, layout, room)
     case .write(let flow, let range, _), .compare(let flow, let range):
       pieces = flows[flow]?.held.take(range) ?? []
     case .describe, .close: break

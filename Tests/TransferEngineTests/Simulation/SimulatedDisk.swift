@@ -170,9 +170,9 @@ extension Simulation {
     case .open(let key, let generation):
       storeKeys[id] = key
       job(lane(key), 0.001) { [self] in .disk(id, openFile(id, key, generation)) }
-    case .create(let key, let generation, let representation):
+    case .create(let key, let generation, let representation, let leaving):
       storeKeys[id] = key
-      job(lane(key), 0.001) { [self] in .disk(id, createFile(id, key, generation, representation)) }
+      job(lane(key), 0.001) { [self] in .disk(id, createFile(id, key, generation, representation, leaving)) }
     case .write(let flow, let range, let leaving):
       guard let response = responses[flow], let key = storeKeys[id] else { return }
       if range.upperBound > response.at + response.shift {
@@ -226,9 +226,10 @@ extension Simulation {
   }
 
   private func createFile(
-    _ id: StoreID, _ key: MediaKey, _ generation: UInt32, _ representation: Representation
+    _ id: StoreID, _ key: MediaKey, _ generation: UInt32, _ representation: Representation, _ leaving: Int64
   ) -> DiskAnswer {
-    if disk.free < 4096 || disk.hasQuota { return .failed(Fault(.noRoom, "no room")) }
+    let least = min(representation.total ?? .max, 256 << 10)
+    if disk.free - least < leaving || disk.hasQuota { return .failed(Fault(.noRoom, "no room")) }
     if disk.refusesOpens { return .failed(Fault(.passing, "read-only")) }
     let name = SimulatedDisk.Name(key: key, generation: generation)
     if disk.given[name] != nil { fail("gives a number twice") }
