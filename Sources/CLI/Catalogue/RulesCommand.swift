@@ -67,7 +67,7 @@ private struct RuleOutlook {
   private let configured: SubscriptionRules
   private let order: SubscriptionRules.Order
   /// The newest first.
-  private let lines: [(episode: RuledEpisode, verdict: RuleDecision.Verdict)]
+  private let lines: [(episode: RuledEpisode, verdict: RuleDecision)]
 
   /// - Parameter own: of the subscription, stored or not.
   init(_ podcast: Int64, _ own: SubscriptionRules, _ session: CatalogSession) throws {
@@ -84,7 +84,7 @@ private struct RuleOutlook {
     let newest = zip(ruled.episodes, decisions).sorted { first, second in
       (first.0.facts.published, first.0.facts.id) > (second.0.facts.published, second.0.facts.id)
     }
-    lines = newest.prefix(Self.limit).map { ($0, $1.verdict) }
+    lines = newest.prefix(Self.limit).map { ($0, $1) }
   }
 
   func show() {
@@ -105,7 +105,7 @@ private struct RuleOutlook {
     if lines.isEmpty { StandardStreams.print("no episodes are known yet: podcastfs refresh") }
   }
 
-  private func word(_ episode: RuledEpisode, _ verdict: RuleDecision.Verdict) -> String {
+  private func word(_ episode: RuledEpisode, _ verdict: RuleDecision) -> String {
     switch (verdict, episode.facts.download) {
     case (.drop, _): "drop"
     case (_, .complete): "downloaded"
@@ -115,7 +115,7 @@ private struct RuleOutlook {
     }
   }
 
-  private func reason(_ episode: RuledEpisode, _ verdict: RuleDecision.Verdict) -> String? {
+  private func reason(_ episode: RuledEpisode, _ verdict: RuleDecision) -> String? {
     let facts = episode.facts
     let isHere = facts.download != .absent
     switch verdict {
@@ -175,7 +175,7 @@ private struct RuleOutlook {
     }
   }
 
-  private static func name(_ verdict: RuleDecision.Verdict) -> String {
+  private static func name(_ verdict: RuleDecision) -> String {
     switch verdict {
     case .download: "download"
     case .drop: "drop"

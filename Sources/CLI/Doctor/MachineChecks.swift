@@ -7,7 +7,6 @@ internal import HTTPKit
 internal import MountHandover
 internal import MountService
 internal import PosixKit
-internal import SQLiteKit
 
 /// Whether this machine and user can mount, whether the libraries have the needed features, and whether the mounts that are
 /// there are alive.
@@ -96,7 +95,7 @@ package enum MachineChecks {
   /// - Parameter program: podcastfs, whose parser's process is tried.
   package static func libraries(program: String = FeedReader.thisProgram) -> [Finding] {
     [
-      curl(), .fine("libxml2 \(XMLLibrary.version)"), .fine("SQLite \(SQLiteLibrary.version)"),
+      curl(),
       sandbox(program),
       Bus.missing.map { .note("\($0): no notifications, every network counts as unmetered") }
         ?? .fine("libsystemd: notifications, metered networks and media players by D-Bus"),
