@@ -132,9 +132,9 @@ package enum PlaceChecks {
       let client = try? TransferClient(places: places, settings: settings, isMount: false)
     else { return nil }
     defer { client.stop() }
-    client.waitUntilCurrent(until: .after(5))
+    let hasAnswered = client.waitUntilCurrent(until: .after(5))
     if let failure = client.failure { return .problem(failure, fix: "then open an episode again") }
-    if client.isServed { return nil }
+    if hasAnswered { return nil }
     let process = (try? UnixSocket.peer(of: socket.rawValue).process) ?? 0
     return .problem(
       "process \(process) holds the transfer daemon's lock, but does not answer",
@@ -158,13 +158,12 @@ package enum PlaceChecks {
   }
 
   private static func store(_ state: String) -> Finding? {
-    switch TransferStore.condition(in: state) {
-    case .missing: nil
-    case .sound: .fine("the database of downloads is intact")
-    case .unreadable(let why):
-      .problem(
+    if let why = TransferStore.problem(in: state) {
+      return .problem(
         "the database of downloads cannot be read: \(why)",
         fix: "none needed: the transfer daemon sets it aside and continues with what is in the cache")
     }
+    return Directories.exists(TransferStore.path(in: state))
+      ? .fine("the database of downloads is intact") : nil
   }
 }

@@ -1,11 +1,14 @@
 internal import Catalog
 internal import Configuration
+internal import EpisodeCache
 internal import PodcastModel
 internal import PosixKit
 internal import TransferClient
 internal import TransferProtocol
 
 enum VerifyCommand: Command {
+  private typealias Checked = (status: TransferStatus, check: GenerationCheck)
+
   static let usage = """
     podcastfs verify [--json] [--quiet] [PATH…]
 
@@ -26,13 +29,16 @@ enum VerifyCommand: Command {
     let rows = found.episodes.compactMap(\.row)
     let wanted = Set(KnownEntries.keys(ofEpisodes: rows, inFile: "\(places.data)/catalog.sqlite"))
     let chosen = client.allStatuses().filter { paths.isEmpty || wanted.contains($0.key) }
-    var checked: [VerifiedEpisode] = []
+    var checked: [Checked] = []
     var hasFailed = !found.failures.isEmpty
-    for status in StatusReport.byName(chosen) {
+    for status in chosen.sorted(by: { ($0.show, $0.fileName) < ($1.show, $1.fileName) }) {
       do {
-        guard let episode = try client.verify(status) else { continue }
-        checked.append(episode)
-        if !episode.damaged.isEmpty { try replace(episode, client) }
+        let check = try GenerationCheck(client.layout, status.key, status.generation)
+        checked.append((status, check))
+        if !check.damaged.isEmpty { try replace(status, check, client) }
+      } catch let error as PosixError where error.errno == .ENOENT {
+        // Of some nothing is cached.
+        continue
       } catch {
         StandardStreams.complain("\(label(status)): \(error)")
         hasFailed = true
@@ -45,11 +51,13 @@ enum VerifyCommand: Command {
   }
 
   /// Orders what is damaged anew.
-  private static func replace(_ episode: VerifiedEpisode, _ client: TransferClient) throws {
-    let size = HumanText.size(episode.damaged.reduce(0) { $0 + Int64($1.count) })
-    let words = "\(label(episode.status)): \(size) damaged, will be downloaded again"
+  private static func replace(
+    _ status: TransferStatus, _ check: GenerationCheck, _ client: TransferClient
+  ) throws {
+    let size = HumanText.size(check.damaged.reduce(0) { $0 + Int64($1.count) })
+    let words = "\(label(status)): \(size) damaged, will be downloaded again"
     if !StandardStreams.isJSON { StandardStreams.print(words) }
-    try client.wait(for: .replace(episode.status.key, generation: episode.status.generation))
+    try client.wait(for: .replace(status.key, generation: status.generation))
   }
 
   private static func label(_ status: TransferStatus) -> String {
@@ -57,25 +65,23 @@ enum VerifyCommand: Command {
     return PrintableText.line(words.isEmpty ? status.key.text : words)
   }
 
-  private static func summary(_ checked: [VerifiedEpisode]) -> String {
-    let damaged = checked.count { !$0.damaged.isEmpty }
-    let (sound, unsummed) = (checked.reduce(0) { $0 + $1.sound }, checked.reduce(0) { $0 + $1.unsummed })
+  private static func summary(_ checked: [Checked]) -> String {
+    let damaged = checked.count { !$0.check.damaged.isEmpty }
+    let sound = checked.reduce(0) { $0 + $1.check.sound }
     var words = ["\(HumanText.count(checked.count, "episode")) checked", "\(HumanText.size(sound)) intact"]
-    if unsummed > 0 { words.append("\(HumanText.size(unsummed)) without a checksum") }
     if !checked.isEmpty { words.append(damaged == 0 ? "nothing is damaged" : "\(damaged) damaged") }
     return words.joined(separator: ", ")
   }
 
-  private static func json(_ checked: [VerifiedEpisode]) -> JSONValue {
-    let damaged = checked.filter { !$0.damaged.isEmpty }.map { episode in
+  private static func json(_ checked: [Checked]) -> JSONValue {
+    let damaged = checked.filter { !$0.check.damaged.isEmpty }.map { status, check in
       JSONValue.members([
-        "key": episode.status.key.text, "title": episode.status.title, "show": episode.status.show,
-        "name": episode.status.fileName, "ranges": episode.damaged.map { [$0.lowerBound, $0.upperBound] },
+        "key": status.key.text, "title": status.title, "show": status.show, "name": status.fileName,
+        "ranges": check.damaged.map { [$0.lowerBound, $0.upperBound] },
       ])
     }
     return .members([
-      "checked": checked.count, "sound_bytes": checked.reduce(0) { $0 + $1.sound },
-      "unsummed_bytes": checked.reduce(0) { $0 + $1.unsummed }, "damaged": damaged,
+      "checked": checked.count, "sound_bytes": checked.reduce(0) { $0 + $1.check.sound }, "damaged": damaged,
     ])
   }
 }
