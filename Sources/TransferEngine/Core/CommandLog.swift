@@ -110,7 +110,6 @@ extension Download {
     case .drop, .forget:
       withdraw()
       record.dropsAtClose = false
-      record.forgive()
       if order.order.verb == .forget { record = record.forgotten }
     // What was found by its name has no address. What is dropped at its last close comes only as it is read.
     case .replace:

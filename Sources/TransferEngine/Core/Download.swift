@@ -128,8 +128,10 @@ struct Download: Hashable {
   var budgeted: Int64 { record.request.isEpisode ? received : 0 }
   var openFiles: OpenFiles? { files.flatMap { $0.isOpen ? $0 : nil } }
 
-  var state: TransferState {
-    if content == .whole { return .cached }
+  var state: TransferState { state(isWhole: content == .whole) }
+
+  private func state(isWhole: Bool) -> TransferState {
+    if isWhole { return .cached }
     return switch demand {
     case .none: .remote
     case .wanted: fetches.isEmpty ? .queued : .downloading
@@ -236,24 +238,17 @@ struct Download: Hashable {
     return status
   }
 
-  /// What the store is told: whole only when it is on the disk.
+  /// What the store is told.
   var row: TransferStatus {
     var row = record
-    row.state = state
-    row.tries.count = Int64(retry.attempts)
+    // Whole only when that is on the disk.
+    let isOnDisk = files?.hasUnflushed != true && !(mustLook && demand != .none)
+    row.state = state(isWhole: content == .whole && isOnDisk)
+    row.tries = retry.tries
     if fetches.isEmpty { row.received = received }
     if row.state == .downloading { row.received = told.row?.received ?? row.received }
     // No bytes mean no files, also after a power loss.
     if content != .nothing { row.received = max(row.received, 1) }
-    if content == .whole && (mustLook && demand != .none || files?.hasUnflushed == true) {
-      row.state =
-        switch demand {
-        case .none: .remote
-        case .wanted: .downloading
-        case .paused: .paused
-        case .failed: .failed
-        }
-    }
     return row
   }
 
@@ -311,8 +306,7 @@ extension Download {
 
   private mutating func begin(by client: ClientID?) {
     demand = .wanted(by: client)
-    record.forgive()
-    record.tries.doubts = 0
+    record.error = nil
     retry.beginAnew()
     search = .none
     // The server may have learnt.
@@ -325,7 +319,7 @@ extension Download {
     if content == .whole { return }
     demand = .paused
     search = .none
-    record.forgive()
+    record.error = nil
   }
 
   /// Takes it out of the queue; what has come stays.

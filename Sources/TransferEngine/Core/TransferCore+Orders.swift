@@ -100,7 +100,7 @@ extension TransferCore {
         !download.retry.isForbidden(now)
       {
         download.withdraw()
-        download.record.forgive()
+        download.record.error = nil
       }
       download.retry.hurry(at: now)
     }

@@ -137,7 +137,7 @@ extension TransferCore {
   /// Asks for the end of what somebody opens, where nothing of it is here and its host is known to give parts.
   private mutating func askForTail(of download: inout Download) {
     guard download.fetches.count == 1, !download.beginsAnew, download.ranges == .trusted,
-      download.retry.lastFault == nil, hosts.givesParts(download.source.named),
+      download.retry.failed == nil, hosts.givesParts(download.source.named),
       let length = download.record.total ?? download.record.request.expectedLength,
       length >= RequestPlanner.nearby, length <= Limits.largestFile,
       download.readers.contains(where: { $0.isOpening && $0.intent == .download })
