@@ -40,8 +40,7 @@ struct CommandLog: Hashable {
   }
 
   func isPending(_ key: MediaKey) -> Bool {
-    changed[key] != nil || queue.contains { $0.key == key } || batch?.rows.contains(key) == true
-      || batch?.orders.contains { $0.key == key } == true
+    changed[key] != nil || batch?.rows.contains(key) == true || pending.contains { $0.key == key }
   }
 
   /// What goes into the next commit: what was ordered, and of the other rows those that have waited longest.
@@ -80,13 +79,13 @@ struct CommandLog: Hashable {
     return left == 0 && queue.contains { $0.key == key && $0.order.takesFiles }
   }
 
+  private var pending: [Order] { queue + (batch?.orders ?? []) }
+
   /// Episodes that orders on their way to the disk are for.
-  var ordered: Set<MediaKey> { Set((queue + (batch?.orders ?? [])).map(\.key)) }
+  var ordered: Set<MediaKey> { Set(pending.map(\.key)) }
 
   /// Whether an order that the store has not committed yet removes files of this episode.
-  func isDropping(_ key: MediaKey) -> Bool {
-    (queue + (batch?.orders ?? [])).contains { $0.key == key && $0.order.takesFiles }
-  }
+  func isDropping(_ key: MediaKey) -> Bool { pending.contains { $0.key == key && $0.order.takesFiles } }
 
   mutating func refuse(_ key: MediaKey) -> [ClientNumber] {
     let isRefused = { (order: Order) in order.key == key && order.order.takesFiles }

@@ -22,7 +22,7 @@ struct OpenFiles: Hashable {
   /// Bytes written since the last flush began, and one for a new description.
   private(set) var unflushed: Int64 = 0
   /// Whether a flush is under way: at most one of an episode is.
-  private(set) var isFlushing = false
+  var isFlushing = false
   var pending = 0
   /// Whether its data file has its name: nobody has deleted the cache.
   var isLinked = true
@@ -100,8 +100,6 @@ struct OpenFiles: Hashable {
     isFlushing = true
     unflushed = 0
   }
-
-  mutating func flushed() { isFlushing = false }
 
   /// A flush has failed: only `ranges` are there.
   /// - Parameter isAgain: whether the journal is to say so once there is room.

@@ -86,7 +86,7 @@ extension TransferCore {
     case .opened(let representation, let present):
       opened(&download, representation, present)
     case .missing where download.openFiles != nil:
-      download.files?.flushed()
+      download.files?.isFlushing = false
       touch(&download)
       if download.isHeldByReaders, download.openFiles?.isComplete == false {
         download.files?.isLinked = false
@@ -112,7 +112,7 @@ extension TransferCore {
       download.files?.described()
       flush(&download, after: 0)
     case .flushed:
-      download.files?.flushed()
+      download.files?.isFlushing = false
       flush(&download, after: Limits.flushAfter - 1)
     case .notFlushed(let failure, let present):
       // What is on its way is not lost yet.

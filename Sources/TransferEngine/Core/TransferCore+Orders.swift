@@ -84,7 +84,7 @@ extension TransferCore {
       let now = core.now.instant
       // A client tells a new daemon what it has had open since before any order that the daemon gets.
       let begun = generation == nil ? now : Instant(nanoseconds: 0)
-      download.readers.append(Reader(name, intent, generation: generation, begun: begun))
+      download.readers.append(Reader(name: name, intent: intent, generation: generation, begun: begun))
       // The client could not open what it was told of: somebody may have deleted that.
       if isRepeated && download.files != nil {
         download.retry.excuseHost()

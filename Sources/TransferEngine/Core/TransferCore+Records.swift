@@ -26,7 +26,9 @@ extension TransferCore {
     if status.stage != before?.stage ?? .absent || status.generation != before?.generation ?? 0 {
       download.record.changed = now.wallNanoseconds
     }
-    if let line = status.logLine(after: before) { emit(.log(line)) }
+    if status.state == .failed, let error = status.error, error != before?.error || before?.state != .failed {
+      emit(.log("cannot download \(status.show) – \(status.title): \(error)"))
+    }
     download.told.status = download.status
     return true
   }
@@ -117,10 +119,5 @@ extension TransferStatus {
     (other.received, other.rate, other.eta) = (received, rate, eta)
     (other.changed, other.tries) = (changed, tries)
     return self == other
-  }
-
-  fileprivate func logLine(after other: TransferStatus?) -> String? {
-    guard state == .failed, let error, error != other?.error || other?.state != .failed else { return nil }
-    return "cannot download \(show) – \(title): \(error)"
   }
 }

@@ -104,7 +104,7 @@ extension TransferCore {
       request.validator = representation?.validator
     }
     let fetch = Fetch(
-      FlowID(nextNumber()), planned, isDirect: isDirect, isTail: isTail, asked: now.instant)
+      id: FlowID(nextNumber()), request: planned, isDirect: isDirect, isTail: isTail, asked: now.instant)
     fetches[fetch.id] = download.key
     download.fetches.append(fetch)
     if !space.isFresh(at: now.instant) { measureRoom() }
