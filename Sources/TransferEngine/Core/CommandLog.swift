@@ -44,7 +44,6 @@ struct CommandLog: Hashable {
   }
 
   /// What goes into the next commit: what was ordered, and of the other rows those that have waited longest.
-  /// - Parameter held: episodes whose orders wait.
   mutating func next(
     _ id: SaveID, at now: Instant, held: Set<MediaKey> = []
   ) -> (orders: [Order], rows: [MediaKey])? {

@@ -113,7 +113,6 @@ struct DownloadTable: Hashable {
     return (resting(.evictable) + known).sorted { $0.key < $1.key }
   }
 
-  /// Those that have no row.
   var forgettable: [MediaKey] {
     active.filter { $0.value.told.row == nil && !$0.value.isBusy && !$0.value.isDirty }.map(\.key).sorted()
   }

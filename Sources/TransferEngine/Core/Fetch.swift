@@ -47,10 +47,8 @@ struct Fetch: Hashable {
   /// Behind the last byte that has been given to the disk.
   var position: Int64 { intake?.position ?? request.start }
 
-  /// Bytes that have come, and that the disk has not written.
   var held: Int64 { intake?.held ?? early }
 
-  /// Whether it has been shown to be of the stored representation.
   var isConfirmed: Bool { intake.map { $0.agreeing <= 0 } ?? false }
 
   var hasEnded: Bool { if case .ended = ending { true } else { false } }

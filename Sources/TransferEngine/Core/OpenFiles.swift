@@ -21,7 +21,6 @@ struct OpenFiles: Hashable {
   private(set) var received: Int64 = 0
   /// Bytes written since the last flush began, and one for a new description.
   private(set) var unflushed: Int64 = 0
-  /// Whether a flush is under way: at most one of an episode is.
   var isFlushing = false
   var pending = 0
   /// Whether its data file has its name: nobody has deleted the cache.
@@ -40,7 +39,6 @@ struct OpenFiles: Hashable {
 
   var isComplete: Bool { representation.total.map { present.contains(0..<$0) } ?? false }
 
-  /// Whether bytes or a description are not on the disk yet.
   var hasUnflushed: Bool { unflushed > 0 || isFlushing }
 
   var isFlushed: Bool { !hasUnflushed && pending == 0 }

@@ -64,7 +64,6 @@ struct Retry: Hashable {
     return tries
   }
 
-  /// - Parameter seconds: the server's Retry-After.
   mutating func failed(at now: Moment, retryAfter seconds: Double? = nil) {
     failed = now
     if let seconds { forbiddenUntil = now.instant.adding(seconds) }
@@ -76,7 +75,6 @@ struct Retry: Hashable {
     refusal = nil
   }
 
-  /// A host has sent what was asked for.
   mutating func answered() {
     permitted()
     doubts = 0
@@ -112,7 +110,6 @@ struct Retry: Hashable {
     min(0.5 * Double(1 << min(max(attempts - 1, 0), 13)), longest)
   }
 
-  /// A try has failed.
   /// - Returns: seconds to the next one, before jitter.
   mutating func failed(received: Int64, of generation: UInt32, isWaitedFor: Bool = false) -> Double {
     let hasProgress = note(received, generation)
@@ -123,8 +120,6 @@ struct Retry: Hashable {
     return isWaitedFor ? min(delay, Self.longestWaited) : delay
   }
 
-  /// Requests follow at once on those before.
-  /// - Parameter size: bytes that they ask for.
   /// - Returns: false where too many of them brought nothing: the host is to be left alone.
   mutating func mayAskAtOnce(received: Int64, of generation: UInt32, size: Int64) -> Bool {
     if note(received, generation) { fruitless = 0 }
@@ -181,7 +176,10 @@ struct Retry: Hashable {
 
   func isForbidden(_ now: Instant) -> Bool { forbiddenUntil.map { $0 > now } ?? false }
 
-  func isEarly(_ now: Instant) -> Bool { failed.map { now < $0.instant.adding(Self.early) } ?? false }
+  /// Whether an open may try again what has failed for good.
+  func mayTryAgain(_ now: Instant) -> Bool {
+    !isForbidden(now) && failed.map { now >= $0.instant.adding(Self.early) } ?? true
+  }
 
   /// Whether readers were refused just now, so that another reader is no reason to try again.
   func isRefusing(_ now: Instant) -> Bool { refusal.map { now < $0.at.adding(Self.early) } ?? false }

@@ -19,7 +19,6 @@ struct Space: Hashable {
 
   func isFresh(at now: Instant) -> Bool { left != nil && now < seen.adding(Self.freshness) }
 
-  /// - Returns: whether the disk is to be looked at: not where it is being looked at.
   mutating func look() -> Bool {
     defer { isLooking = true }
     return !isLooking

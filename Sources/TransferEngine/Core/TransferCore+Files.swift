@@ -136,15 +136,11 @@ extension TransferCore {
     }
     download.record.total = representation.total
     // The disk may have lost what it never took.
-    if download.files?.isComplete == false { lost(&download) }
+    if download.files?.isComplete == false && download.content == .whole {
+      download.content = .part
+      if download.isOpenForDownload && download.demand == .none { want(&download) }
+    }
     judgeHeads(of: &download)
-  }
-
-  /// Bytes of what was whole are gone: they come again where anybody wants them.
-  private mutating func lost(_ download: inout Download) {
-    guard download.content == .whole else { return }
-    download.content = .part
-    if download.isOpenForDownload && download.demand == .none { want(&download) }
   }
 
   private mutating func want(_ download: inout Download) {
@@ -185,7 +181,6 @@ extension TransferCore {
   }
 
   /// Brings what is written to the disk; at most one flush of an episode waits.
-  /// - Parameter least: bytes for which it is worth it.
   mutating func flush(_ download: inout Download, after least: Int64) {
     // The disk does its orders at once: a flush could come before the description that it is to keep.
     guard let open = download.openFiles, !open.isFlushing, open.undescribed == 0, open.unflushed > least

@@ -47,7 +47,6 @@ extension TransferCore {
   }
 
   /// Drops what was to be dropped once nobody has it open.
-  /// - Returns: false while somebody has.
   mutating func dropClosed(_ download: inout Download) -> Bool {
     if download.isHeldOpen(at: now.instant) {
       if let end = download.awaitsReaders, end > now.instant { timers.add(.download(download.key), at: end) }
@@ -96,9 +95,7 @@ extension TransferCore {
         download.want(by: name.client, place: place, at: now)
       }
       // What is fetched only as it is read is tried again after it has failed, as a download is.
-      if intent == .fetchOnly, download.demand == .failed, !download.retry.isEarly(now),
-        !download.retry.isForbidden(now)
-      {
+      if intent == .fetchOnly, download.demand == .failed, download.retry.mayTryAgain(now) {
         download.withdraw()
         download.record.error = nil
       }

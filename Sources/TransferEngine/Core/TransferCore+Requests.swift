@@ -111,7 +111,6 @@ extension TransferCore {
     emit(.ask(fetch.id, request))
   }
 
-  /// Gives up all fetches.
   /// - Parameter losing: whether also what they hold is lost: the disk takes nothing, or nobody wants it.
   mutating func endFetches(of download: inout Download, losing: Bool = false) {
     for fetch in download.fetches { endFetch(fetch.id, of: &download, losing: losing) }
