@@ -72,7 +72,7 @@ extension TransferCore {
     }
     let excess = downloads.bytes + ahead - settings.cacheSize
     if excess > 0 { evict(excess, partly: true) }
-    if ahead > 0, let left = space.left, ahead > left { evict(ahead - left, partly: true) }
+    if ahead > 0, let left = space.left, ahead > left { evict(ahead - left) }
     // Where nothing may go the background waits.
     reconsider()
   }
@@ -151,9 +151,10 @@ extension TransferCore {
 
   /// The disk has had no room for what came.
   /// - Returns: whether some is being made.
-  mutating func makesRoom() -> Bool {
+  mutating func makesRoom(for download: Download) -> Bool {
     measureRoom()
-    return evict(Self.ahead, partly: true)
+    let need = download.record.total == nil ? Self.ahead : min(download.missing, Self.ahead)
+    return evict(max(need - (space.left ?? 0), 1))
   }
 
   /// A body without a length must not take the whole cache.

@@ -10,7 +10,7 @@ extension TransferCore {
     download.retry.lacksRoom = fault.isOfRoom
     if fault.isOfRoom { endFetches(of: &download) }
     // While episodes are let go of, readers wait.
-    if fault.kind == .noRoom && makesRoom() {
+    if fault.kind == .noRoom && makesRoom(for: download) {
       download.retry.refusal = nil
       return tryLater(&download, fault)
     }
