@@ -113,10 +113,6 @@ struct DownloadTable: Hashable {
     return (resting(.evictable) + known).sorted { $0.key < $1.key }
   }
 
-  var forgettable: [MediaKey] {
-    active.filter { $0.value.told.row == nil && !$0.value.isBusy && !$0.value.isDirty }.map(\.key).sorted()
-  }
-
   func storedName(of key: MediaKey) -> GenerationName? {
     let download = active[key]
     guard let record = record(of: key), download?.files.map({ $0.isOpen && $0.isLinked }) ?? true else {

@@ -18,7 +18,6 @@ struct OpenFiles: Hashable {
   /// What is written, and what is written or on its way.
   private(set) var present = ByteRanges()
   private(set) var claimed = ByteRanges()
-  private(set) var received: Int64 = 0
   /// Bytes written since the last flush began, and one for a new description.
   private(set) var unflushed: Int64 = 0
   var isFlushing = false
@@ -36,6 +35,8 @@ struct OpenFiles: Hashable {
   }
 
   var isOpen: Bool { phase == .open }
+
+  var received: Int64 { present.count }
 
   var isComplete: Bool { representation.total.map { present.contains(0..<$0) } ?? false }
 
@@ -58,7 +59,6 @@ struct OpenFiles: Hashable {
     if let total = representation.total {
       present.truncate(at: total)
       claimed.truncate(at: total)
-      received = present.count
     }
     unflushed = max(unflushed, 1)
     pending += 1
@@ -78,14 +78,12 @@ struct OpenFiles: Hashable {
   mutating func wrote(_ range: Range<Int64>) {
     let before = received
     present.insert(range)
-    received = present.count
     unflushed += max(received - before, 0)
   }
 
   mutating func setPresent(_ ranges: ByteRanges) {
     present = ranges
     claimed = ranges
-    received = ranges.count
   }
 
   /// The disk has refused something, perhaps a description.

@@ -67,8 +67,8 @@ extension TransferCore {
     var ahead: Int64 = 0
     for download in downloads.runningInOrder.compactMap({ downloads.active[$0] })
     where download.record.request.isEpisode {
-      let expected = download.record.total == nil ? Self.ahead / 2 : download.missing
-      ahead += min(expected, 4 * Self.ahead)
+      // A size that no head has told yet is no reason to let go of anything.
+      ahead += download.hasNoLength ? Self.ahead / 2 : min(download.missing, 4 * Self.ahead)
     }
     let excess = downloads.bytes + ahead - settings.cacheSize
     if excess > 0 { evict(excess, partly: true) }

@@ -99,15 +99,20 @@ extension TransferCore {
     }
   }
 
-  /// Asks again for what was under way when the machine went to sleep: its connections are gone, and say so only after
-  /// minutes.
-  mutating func resumed() {
-    for key in downloads.active.keys.sorted() where downloads.active[key]?.fetches.isEmpty == false {
+  /// What has come goes to the disk.
+  mutating func endResponses() {
+    for key in downloads.active.keys.sorted() {
       change(key) { core, download in
-        for id in download.fetches.map(\.id) { core.pump(id, &download, .all) }
+        for fetch in download.fetches { core.pump(fetch.id, &download, .all) }
         core.endFetches(of: &download)
       }
     }
+  }
+
+  /// Asks again for what was under way when the machine went to sleep: its connections are gone, and say so only after
+  /// minutes.
+  mutating func resumed() {
+    endResponses()
     networkChanged()
   }
 

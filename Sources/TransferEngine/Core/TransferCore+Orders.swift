@@ -4,12 +4,11 @@ internal import TransferProtocol
 extension TransferCore {
   mutating func leave(_ client: ClientID) {
     clients[client] = nil
-    let names = handles.keys.filter { $0.client == client }.sorted { $0.id < $1.id }
     let end = now.instant.adding(Download.patience)
-    for key in Set(names.compactMap { handles[$0] }).sorted() {
+    for (name, key) in handles.filter({ $0.key.client == client }).sorted(by: { $0.key.id < $1.key.id }) {
       change(key, isQuiet: true) { _, download in download.awaitsReaders = end }
+      close(name)
     }
-    for name in names { close(name) }
   }
 
   mutating func perform(_ message: ClientMessage, of client: ClientID) {
@@ -137,9 +136,9 @@ extension TransferCore {
   private mutating func endWait(_ id: UInt64, _ client: ClientID) {
     for key in Set(handles.filter { $0.key.client == client }.values).sorted() {
       change(key, isQuiet: true) { core, download in
-        for index in download.readers.indices where download.readers[index].name.client == client {
-          guard let wait = download.readers[index].waits.firstIndex(where: { $0.id == id }) else { continue }
-          download.readers[index].waits.remove(at: wait)
+        for (index, reader) in download.readers.enumerated()
+        where reader.name.client == client && reader.waits.contains(where: { $0.id == id }) {
+          download.readers[index].waits.removeAll { $0.id == id }
           core.touch(&download)
         }
       }

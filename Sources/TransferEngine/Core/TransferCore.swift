@@ -89,14 +89,9 @@ package struct TransferCore: Hashable {
   package mutating func stop(at moment: Moment) -> [Effect] {
     now = moment
     phase = .stopping
-    for key in downloads.active.keys.sorted() {
-      change(key) { core, download in
-        for id in download.fetches.map(\.id) { core.pump(id, &download, .all) }
-        core.endFetches(of: &download)
-      }
-    }
+    endResponses()
     let effects = finish()
-    forgetSome()
+    rest(keysInMemory, forgetting: true)
     return effects + finish()
   }
 
@@ -163,7 +158,7 @@ package struct TransferCore: Hashable {
       for next in [hosts.nextEnd(after: now.instant), scheduler.quietUntil, log.restsUntil].compactMap(\.self)
       where next > now.instant { timers.add(.queue, at: next) }
     case .throttle: letGoOfThrottled()
-    case .forget: forgetSome()
+    case .forget: rest(keysInMemory, forgetting: true)
     }
   }
 
