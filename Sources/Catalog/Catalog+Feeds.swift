@@ -58,7 +58,7 @@ struct SubscribeByAddress: Sendable {
       return (listed, try FeedState(podcast: podcast, in: database))
     }
     guard let state else { return listed }
-    let refresh = FeedRefresh(feeds, state, isForced: true, isBackground: false)
+    let refresh = FeedRefresh(feeds, state, isForced: true)
     do {
       let result = try refresh.take(found.document, found.answer)
       feeds.follow(refresh, announced: result.announced)

@@ -116,7 +116,7 @@ extension FeedRefresher {
     perform(on: isAwaited ? foreground : background) { [self] in
       do throws(CatalogError) {
         guard let state = try begin(id, cause, task) else { return }
-        run(FeedRefresh(self, state, isForced: cause == .forced, isBackground: !isAwaited))
+        run(FeedRefresh(self, state, isForced: cause == .forced))
       } catch {
         task.finish(.failure(error))
       }
@@ -241,10 +241,9 @@ extension FeedRefresher {
 }
 
 extension FeedRefresh {
-  init(_ feeds: FeedRefresher, _ state: FeedState, isForced: Bool, isBackground: Bool) {
+  init(_ feeds: FeedRefresher, _ state: FeedState, isForced: Bool) {
     self.init(
       store: feeds.store, fetcher: feeds.fetcher, log: feeds.log,
-      usualInterval: feeds.usualInterval, state: state, now: feeds.store.now, isForced: isForced,
-      isBackground: isBackground)
+      usualInterval: feeds.usualInterval, state: state, now: feeds.store.now, isForced: isForced)
   }
 }

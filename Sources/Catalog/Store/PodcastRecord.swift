@@ -162,7 +162,7 @@ extension PodcastRecord {
     if let title = feed.title.map(TitleText.line), !title.isEmpty {
       (podcast.title, hasTitle) = (title, true)
     }
-    podcast.author = (feed.author ?? feed.owner).map(TitleText.line).flatMap(filled)
+    podcast.author = feed.author.map(TitleText.line).flatMap(filled)
     people = PersonRows.text(feed.people.map(TitleText.line))
     podcast.link = feed.link
     podcast.language = feed.language.flatMap(filled)
