@@ -10,20 +10,21 @@ internal import TransferStore
 /// Does what the engine has decided, and tells it what came of that: the one place where its effects meet the world.
 /// Made, called and let go of by the loop's thread only: that makes it Sendable.
 final class EngineDriver: @unchecked Sendable {
-  private var engine: TransferCore
-  private let loop: EventLoop
+  private(set) var engine: TransferCore
+  let loop: EventLoop
   private let http: HTTPSession
-  let disk = DiskPool()
+  private let disk = DiskPool()
   let layout: CacheLayout
   private let room: DiskRoom
   private let store: Monitor<TransferStore>
   private let rows: StoredRows
-  private let log: LogFile
+  let log: LogFile
   private let background: BackgroundWatch
   private var flows: [FlowID: FlowReceiver] = [:]
   private var files: [StoreID: EpisodeFiles] = [:]
   private(set) var counts = HTTPCounts()
-  private(set) var clients: [ClientID: ClientConnection] = [:]
+  var clients: [ClientID: Client] = [:]
+  var lastClient: UInt64 = 0
   private var events: [Event] = []
   /// Responses that take no more before the engine has heard of what came.
   private var resting: [FlowReceiver] = []
@@ -31,11 +32,16 @@ final class EngineDriver: @unchecked Sendable {
   /// Gives what the engine wants of the disk to its threads, in order: when hosts have been asked and clients told, for
   /// those threads take processors away from who waits for that.
   private var jobs: [() -> Void] = []
+  /// Jobs that the disk's threads have not done.
+  private var jobsUnderWay = 0
   /// Whether the engine will hear of bytes that come slowly.
   private var isTelling = false
   private var timer: EventLoop.Timer?
+  private(set) var isIdle = false
   /// Called when there is nothing to do any more, and when there is again.
   var idlenessChanged: (Bool) -> Void = { _ in }
+  /// Called when a newer podcastfs has greeted.
+  var newerAsks: () -> Void = {}
 
   init(
     loop: EventLoop, layout: CacheLayout, store: consuming sending TransferStore, log: LogFile
@@ -76,7 +82,7 @@ final class EngineDriver: @unchecked Sendable {
     post(.networkChanged)
   }
 
-  private func scheduleDrain() {
+  func scheduleDrain() {
     if isDraining { return }
     isDraining = true
     loop.soon { [unowned self] in drain() }
@@ -100,7 +106,7 @@ final class EngineDriver: @unchecked Sendable {
   func rest(_ flow: FlowReceiver) {
     flow.isResting = true
     resting.append(flow)
-    if let task = flow.task { http.pause(task) }
+    steer(flow)
     scheduleDrain()
   }
 
@@ -111,7 +117,7 @@ final class EngineDriver: @unchecked Sendable {
     defer {
       for flow in rested {
         flow.isResting = false
-        if !flow.isHeld, flows[flow.id] === flow, let task = flow.task { http.resume(task) }
+        if flows[flow.id] === flow { steer(flow) }
       }
     }
     while !events.isEmpty {
@@ -124,7 +130,7 @@ final class EngineDriver: @unchecked Sendable {
       http.begin()
     }
     isDraining = false
-    for client in clients.values { client.flush() }
+    for client in clients.values { client.socket.flush() }
     runJobs()
   }
 
@@ -142,27 +148,16 @@ final class EngineDriver: @unchecked Sendable {
     jobs = []
   }
 
-  func add(_ client: ClientConnection) { clients[client.id] = client }
-
-  func remove(_ client: ClientConnection) {
-    guard clients.removeValue(forKey: client.id) != nil else { return }
-    post(.left(client.id))
-  }
-
-  func status(of key: MediaKey) -> TransferStatus? { engine.status(of: key) }
-
-  func tellAll(_ client: ClientConnection) {
-    client.tellAll(engine.keys)
-    scheduleDrain()
-  }
-
   private func perform(_ effects: [Effect]) { for effect in effects { perform(effect) } }
 
   private func perform(_ effect: Effect) {
     switch effect {
     case .ask(let id, let request): ask(id, request)
     case .place(let id, let offset): flows[id]?.held.place(at: offset)
-    case .hold(let id, let isHeld): hold(id, isHeld)
+    case .hold(let id, let isHeld):
+      guard let flow = flows[id] else { return }
+      flow.isHeld = isHeld
+      steer(flow)
     case .stop(let id): if let flow = flows[id], let task = flow.task, !flow.hasEnded { http.cancel(task) }
     case .end(let id):
       if let flow = flows.removeValue(forKey: id), let task = flow.task, !flow.hasEnded { http.cancel(task) }
@@ -171,51 +166,57 @@ final class EngineDriver: @unchecked Sendable {
       guard let files = files[id] else { return }
       answer(.flush(files.key)) { .disk(id, files.flush()) }
     case .remove(let key, let generation):
-      let layout = layout
-      answer(.files(key)) {
+      answer(.files(key)) { [layout] in
         let failure = layout.remove(key, generation)
           .map { TransferFailure($0, "cannot remove it from the cache: \($0)") }
         return .removed(key, failure)
       }
-    case .measureRoom:
-      let layout = layout
-      answer(.cache) { .room(DiskSpace.available(at: layout.cache)) }
+    case .measureRoom: answer(.cache) { [layout] in .room(DiskSpace.available(at: layout.cache)) }
     case .evict(let candidates, let count):
-      let layout = layout
-      answer(.cache) { .evicted(layout.evict(candidates, count: count)) }
+      answer(.cache) { [layout] in .evicted(layout.evict(candidates, count: count)) }
     case .listFiles:
-      let (layout, rows, changed) = (layout, rows, engine.keysInMemory)
-      answer(.cache) {
+      answer(.cache) { [layout, rows, changed = engine.keysInMemory] in
         defer { SpareMemory.giveBack() }
         return layout.foundFiles(besides: rows.names(.cached).filter { !changed.contains($0.key) })
       }
     case .save(let id, let records, let removed):
-      let store = store
-      answer(.store) { .saved(id, store.withLock { $0.failure(saving: records, removing: removed) }) }
+      answer(.store) { [store] in
+        .saved(id, store.withLock { $0.failure(saving: records, removing: removed) })
+      }
     case .saveSettings(let settings):
       background.use(settings)
-      let store = store
-      // Where that fails, the next mount says them again.
-      run(.store) { store.withLock { store in try? store.save(settings) } }
-    case .send(let client, let message): clients[client]?.send(message)
-    case .tell(let keys): for client in clients.values { client.tell(keys) }
+      answer(.store) { [store] in
+        // Where that fails, the next mount says them again.
+        store.withLock { store in try? store.save(settings) }
+        return nil
+      }
+    case .send(let client, let message): clients[client]?.answers.append(message)
+    case .tell(let keys):
+      for client in clients.values where client.hasGreeted { client.untold.formUnion(keys) }
     case .log(let line):
-      let log = log
-      run(.log) { log.write(line) }
+      answer(.log) { [log] in
+        log.write(line)
+        return nil
+      }
     case .wake(let time): wake(at: time)
-    case .idle(let isIdle): idlenessChanged(isIdle)
+    case .idle(let isIdle):
+      self.isIdle = isIdle
+      idlenessChanged(isIdle)
     }
   }
 
-  /// Does something on a thread for the disk, and tells the engine what came of it.
+  /// Tells the engine what came of a job on a thread for the disk.
   private func answer(_ lane: DiskPool.Lane, _ job: @escaping @Sendable () -> Event?) {
-    run(lane) { [self] in
-      if let event = job() { loop.async { self.post(event) } }
+    jobsUnderWay += 1
+    jobs.append { [self] in
+      disk.run(lane) {
+        let event = job()
+        self.loop.async {
+          self.jobsUnderWay -= 1
+          if let event { self.post(event) }
+        }
+      }
     }
-  }
-
-  private func run(_ lane: DiskPool.Lane, _ job: @escaping @Sendable () -> Void) {
-    jobs.append { [disk] in disk.run(lane, job) }
   }
 
   private func wake(at time: Instant) {
@@ -227,10 +228,9 @@ final class EngineDriver: @unchecked Sendable {
     }
   }
 
-  private func hold(_ id: FlowID, _ isHeld: Bool) {
-    guard let flow = flows[id], let task = flow.task else { return }
-    flow.isHeld = isHeld
-    if isHeld { http.pause(task) } else if !flow.isResting { http.resume(task) }
+  private func steer(_ flow: FlowReceiver) {
+    guard let task = flow.task else { return }
+    if flow.isHeld || flow.isResting { http.pause(task) } else { http.resume(task) }
   }
 
   private func ask(_ id: FlowID, _ request: MediaRequest) {
@@ -258,16 +258,15 @@ final class EngineDriver: @unchecked Sendable {
   /// Ends all responses, brings everything to the disk, as far as it takes it in ten seconds, and calls `ended`.
   func stop(_ ended: @escaping () -> Void) {
     // The engine is not to hear that they have gone: what they have open, the next daemon is told.
-    let left = clients.values
+    for client in clients.values { client.socket.close() }
     clients = [:]
-    for client in left { client.close() }
     perform(engine.stop(at: .current))
     runJobs()
     wait(until: .after(10), ended)
   }
 
   private func wait(until deadline: MonotonicTime, _ ended: @escaping () -> Void) {
-    if engine.isAtRest && disk.isIdle || MonotonicTime.now > deadline {
+    if engine.isAtRest && jobsUnderWay == 0 || MonotonicTime.now > deadline {
       http.stop()
       return ended()
     }
@@ -285,7 +284,6 @@ extension Moment {
 }
 
 extension TransferStore {
-  /// Saves, and says why that could not be done.
   fileprivate func failure(saving records: [TransferStatus], removing keys: [MediaKey]) -> TransferFailure? {
     do {
       try save(records, removing: keys)
