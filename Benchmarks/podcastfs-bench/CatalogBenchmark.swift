@@ -61,7 +61,7 @@ enum CatalogBenchmark {
   }
 
   /// Words that are in nearly all texts, in some, in few and in none; beginnings of words; several words.
-  /// The episodes of a folder of `Search/`, and of those that a change leads it to look at once more.
+  /// The episodes of a folder of `Search/`.
   private static func measureQueries(_ catalog: Catalog) throws {
     let words = WordSource()
     let queries = [
@@ -74,9 +74,6 @@ enum CatalogBenchmark {
       let start = MonotonicTime.now
       let found = try catalog.episodes(selectedBy: query, limit: query.limit)
       print("  \(text): \(found.count) episodes, \(milliseconds(since: start))")
-      let next = MonotonicTime.now
-      _ = try catalog.matching(query, among: found.prefix(1).map(\.id))
-      print("    one of them again: \(milliseconds(since: next))")
     }
   }
 

@@ -110,7 +110,6 @@ void podcastfs_note_faults(uint64_t *word) {
 }
 
 _Thread_local uint64_t podcastfs_served_request;
-_Thread_local uint32_t podcastfs_served_operation;
 
 const char *podcastfs_errno_name(int number) { return strerrorname_np(number); }
 

@@ -5,7 +5,11 @@
 package protocol FuseFileSystem: AnyObject, Sendable {
   func lookup(_ call: FuseCall, _ reply: consuming FuseReply)
   func attributes(_ call: FuseCall, _ reply: consuming FuseReply)
-  func change(_ call: FuseCall, _ changes: FuseChanges, size: Int64, _ reply: consuming FuseReply)
+  /// chmod, chown, utimes, truncate.
+  /// - Parameters:
+  ///   - size: the new size where it is to change.
+  ///   - onlyTimes: whether nothing but times is to change.
+  func change(_ call: FuseCall, size: Int64?, onlyTimes: Bool, _ reply: consuming FuseReply)
   func access(_ call: FuseCall, mask: Int32, _ reply: consuming FuseReply)
 
   func makeDirectory(_ call: FuseCall, _ reply: consuming FuseReply)
@@ -21,6 +25,8 @@ package protocol FuseFileSystem: AnyObject, Sendable {
   func open(_ call: FuseCall, flags: Int32, _ reply: consuming FuseReply)
   func read(
     _ call: FuseCall, at offset: Int64, count: Int, _ options: FuseReadOptions, _ reply: consuming FuseReply)
+  /// - Parameter waiter: the program that waits; nil where it only asks.
+  func poll(_ call: FuseCall, _ waiter: FusePollWaiter?, _ reply: consuming FuseReply)
   func write(
     _ call: FuseCall, at offset: Int64, _ bytes: UnsafeRawBufferPointer, _ reply: consuming FuseReply)
   func flush(_ call: FuseCall, _ reply: consuming FuseReply)
@@ -35,8 +41,7 @@ package protocol FuseFileSystem: AnyObject, Sendable {
   func statistics(_ reply: consuming FuseReply)
 
   /// Extended attributes; `call.name` is the attribute's.
-  /// - Parameter flags: XATTR_CREATE, XATTR_REPLACE.
-  func setAttribute(_ call: FuseCall, to value: [UInt8], flags: Int32, _ reply: consuming FuseReply)
+  func setAttribute(_ call: FuseCall, to value: [UInt8], _ reply: consuming FuseReply)
   func attribute(_ call: FuseCall, size: Int, _ reply: consuming FuseReply)
   func listAttributes(_ call: FuseCall, size: Int, _ reply: consuming FuseReply)
   func removeAttribute(_ call: FuseCall, _ reply: consuming FuseReply)

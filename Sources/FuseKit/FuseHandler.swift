@@ -79,8 +79,11 @@ extension FuseHandler {
     operations.forget_multi = { request, _, _ in fuse_reply_none(request) }
     operations.getattr = { request, node, _ in serve(request, node) { $0.attributes($1, $2) } }
     operations.setattr = { request, node, attributes, changes, _ in
-      let size = Int64(attributes?.pointee.st_size ?? 0)
-      serve(request, node) { $0.change($1, FuseChanges(rawValue: changes), size: size, $2) }
+      let changed = { changes & $0 != 0 }
+      let size = changed(FUSE_SET_ATTR_SIZE) ? Int64(attributes?.pointee.st_size ?? 0) : nil
+      let onlyTimes = !changed(
+        FUSE_SET_ATTR_MODE | FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID | FUSE_SET_ATTR_SIZE)
+      serve(request, node) { $0.change($1, size: size, onlyTimes: onlyTimes, $2) }
     }
     operations.access = { request, node, mask in serve(request, node) { $0.access($1, mask: mask, $2) } }
     operations.statfs = { request, _ in serve(request) { $0.statistics($2) } }
@@ -128,6 +131,10 @@ extension FuseHandler {
     }
     operations.flush = { serve($0, $1, $2) { $0.flush($1, $2) } }
     operations.release = { serve($0, $1, $2) { $0.release($1, $2) } }
+    operations.poll = { request, node, info, handle in
+      let waiter = handle.map { FusePollWaiter($0) }
+      serve(request, node, info) { $0.poll($1, waiter, $2) }
+    }
     operations.fsync = { request, _, _, _ in fuse_reply_err(request, 0) }
     operations.lseek = { request, node, offset, whence, info in
       serve(request, node, info) { $0.seek($1, to: Int64(offset), whence: whence, $2) }
@@ -146,9 +153,9 @@ extension FuseHandler {
   }
 
   private static func addAttributes(_ operations: inout fuse_lowlevel_ops) {
-    operations.setxattr = { request, node, name, value, size, flags in
+    operations.setxattr = { request, node, name, value, size, _ in
       let bytes = Array(UnsafeRawBufferPointer(start: value, count: size))
-      serve(request, node, name, or: .EINVAL) { $0.setAttribute($1, to: bytes, flags: flags, $2) }
+      serve(request, node, name, or: .EINVAL) { $0.setAttribute($1, to: bytes, $2) }
     }
     operations.getxattr = { request, node, name, size in
       serve(request, node, name, or: .ENODATA) { $0.attribute($1, size: size, $2) }

@@ -1,5 +1,4 @@
 internal import CFuse3
-internal import CLinux
 internal import Glibc
 package import PosixKit
 
@@ -9,23 +8,18 @@ package import PosixKit
 /// Sendable, because libfuse lets any thread answer, and a reply has one owner.
 package struct FuseReply: ~Copyable, @unchecked Sendable {
   let request: fuse_req_t
-  private let operation = podcastfs_operation()
 
   init(_ request: fuse_req_t) { self.request = request }
 
-  deinit {
-    FuseMeter.count(operation, EIO)
-    fuse_reply_err(request, EIO)
-  }
+  deinit { fuse_reply_err(request, EIO) }
 
-  private consuming func take(_ errno: Int32 = 0) -> fuse_req_t {
+  private consuming func take() -> fuse_req_t {
     let request = request
-    FuseMeter.count(operation, errno)
     discard self
     return request
   }
 
-  package consuming func fail(_ errno: Errno) { fuse_reply_err(take(errno.rawValue), errno.rawValue) }
+  package consuming func fail(_ errno: Errno) { fuse_reply_err(take(), errno.rawValue) }
 
   package consuming func succeed() { fuse_reply_err(take(), 0) }
 
@@ -56,6 +50,11 @@ package struct FuseReply: ~Copyable, @unchecked Sendable {
 
   package consuming func data(_ bytes: UnsafeRawBufferPointer) {
     fuse_reply_buf(take(), bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
+  }
+
+  /// - Parameter isReady: whether a read(2) would not wait.
+  package consuming func polled(isReady: Bool) {
+    fuse_reply_poll(take(), UInt32(isReady ? POLLIN | POLLOUT | POLLRDNORM | POLLWRNORM : 0))
   }
 
   package consuming func written(_ count: Int) { fuse_reply_write(take(), count) }

@@ -131,16 +131,6 @@ package struct FuseOpenOptions: Sendable {
   }
 }
 
-/// What setattr(2)-like calls want changed.
-package struct FuseChanges: OptionSet, Sendable {
-  package let rawValue: Int32
-  package init(rawValue: Int32) { self.rawValue = rawValue }
-  package static let mode = FuseChanges(rawValue: 1 << 0)
-  package static let owner = FuseChanges(rawValue: 1 << 1)
-  package static let group = FuseChanges(rawValue: 1 << 2)
-  package static let size = FuseChanges(rawValue: 1 << 3)
-}
-
 /// How a file is read.
 package struct FuseReadOptions: Sendable {
   /// The program opened the file with O_NONBLOCK (open(2)): a read must not wait for bytes.
@@ -156,4 +146,18 @@ package struct FuseReadOptions: Sendable {
     isNonblocking = (info?.flags ?? 0) & O_NONBLOCK != 0
     isCall = (info?.lock_owner ?? 0) != 0
   }
+}
+
+/// A program that waits in poll(2).
+///
+/// The handle is set once, and libfuse lets any thread notify: that makes it Sendable.
+package final class FusePollWaiter: @unchecked Sendable {
+  private let handle: OpaquePointer
+
+  init(_ handle: OpaquePointer) { self.handle = handle }
+
+  deinit { fuse_pollhandle_destroy(handle) }
+
+  /// Has it ask again.
+  package func wake() { fuse_lowlevel_notify_poll(handle) }
 }

@@ -7,18 +7,16 @@ internal import Glibc
 struct KernelRequest {
   /// The kernel's number of it, with `repeatedBit` where another process had it before.
   let number: UInt64
-  /// What it asks for (enum fuse_opcode of linux/fuse.h).
-  let operation: UInt32
   /// Whether it is FUSE_INIT.
-  var isGreeting: Bool { operation == 26 }
+  let isGreeting: Bool
 
   /// - Parameter buffer: as libfuse received it: the header is always there.
   init(_ buffer: fuse_buf) {
     guard let start = buffer.mem, buffer.size >= Self.headerSize else {
-      (number, operation) = (0, 0)
+      (number, isGreeting) = (0, false)
       return
     }
-    operation = start.load(fromByteOffset: 4, as: UInt32.self)
+    isGreeting = start.load(fromByteOffset: 4, as: UInt32.self) == 26
     number = start.load(fromByteOffset: 8, as: UInt64.self)
   }
 
@@ -31,10 +29,7 @@ struct KernelRequest {
   static var current: UInt64 { podcastfs_request() }
 
   /// Notes what the calling thread serves.
-  func isServed() {
-    podcastfs_set_request(number)
-    podcastfs_set_operation(operation)
-  }
+  func isServed() { podcastfs_set_request(number) }
 
   /// FUSE_NOTIFY_RESEND, as a message (struct fuse_out_header).
   static let resend: [UInt64] = [16 | 7 << 32, 0]

@@ -96,7 +96,7 @@ package struct MountProcess {
     ready()
 
     while let sender = Signals.waitForEndingOrHandOver() {
-      succession.handOver(askedBy: sender) { mounted.waitForWriters(Self.writersPatience) }
+      succession.handOver(askedBy: sender)
     }
     // If this process is killed before the mount is away, the next process only takes the mount away.
     memory[.ending] = 1
@@ -161,9 +161,6 @@ package struct MountProcess {
   /// Seconds that programs have at the end to close their files.
   private static let patience = 1.0
 
-  /// Seconds that a list which is being written has before the mount is handed over.
-  private static let writersPatience = 2.0
-
   /// Requests of the kernel that are worked on at once. Idle threads cost latency: 8 µs a call with one, 21 with four.
   private static let threads = 3
 }
@@ -186,14 +183,11 @@ struct Succession: Sendable {
   }
 
   /// Makes way for the next process, if there can be one: then this does not return.
-  /// - Parameters:
-  ///   - sender: the process that asks: where it is a podcastfs, its program serves from now on.
-  ///   - prepare: waits until programs have closed the files that they write; this process still answers them meanwhile.
-  func handOver(askedBy sender: Int32, _ prepare: () -> Void) {
+  /// - Parameter sender: the process that asks: where it is a podcastfs, its program serves from now on.
+  func handOver(askedBy sender: Int32) {
     guard let keeper else { return }
     let asking = Directories.linkTarget("/proc/\(sender)/exe")
     let program = asking.flatMap { $0.hasSuffix("/podcastfs") ? $0 : nil } ?? ProgramArguments.file
-    prepare()
     do { try keeper.handOver(to: program) } catch {
       return log.write("cannot hand the mount on \(mountPoint) over: \(error)")
     }

@@ -39,7 +39,7 @@ final class HandleTable: Sendable {
     }
   }
   private enum Entry {
-    case file(any OpenFile, writes: Bool)
+    case file(any OpenFile)
     case directory(OpenDirectory)
     /// A process before had it open. It is opened again when it is next asked for.
     case inheritedFile(Opening)
@@ -81,7 +81,7 @@ final class HandleTable: Sendable {
   func add(_ file: any OpenFile, _ opening: Opening) -> UInt64 {
     let number = takeNumber()
     put(
-      .file(file, writes: opening.writes), number,
+      .file(file), number,
       memory?.add(.openFile, opening.values(number, file.generation)))
     return number
   }
@@ -111,7 +111,7 @@ final class HandleTable: Sendable {
   private subscript(handle: UInt64) -> Entry? { state.withLock { $0.entries[handle] } }
 
   func file(_ handle: UInt64) -> (any OpenFile)? {
-    if case .file(let file, _)? = self[handle] { file } else { nil }
+    if case .file(let file)? = self[handle] { file } else { nil }
   }
 
   func directory(_ handle: UInt64) -> OpenDirectory? {
@@ -121,20 +121,12 @@ final class HandleTable: Sendable {
   /// - Returns: the open file, to be closed; nil for a directory.
   @discardableResult
   func remove(_ handle: UInt64) -> (any OpenFile)? {
-    let (entry, record) = state.withLockNotifying { state in
+    let (entry, record) = state.withLock { state in
       (state.entries.removeValue(forKey: handle), state.records.removeValue(forKey: handle))
     }
     if let record { memory?.remove(record) }
-    if case .file(let file, _)? = entry { return file }
+    if case .file(let file)? = entry { return file }
     return nil
-  }
-
-  /// Waits until nothing is being written.
-  func waitForWriters(until deadline: MonotonicTime) {
-    _ = state.wait(until: deadline) { state in
-      state.entries.values.contains { if case .file(_, writes: true) = $0 { true } else { false } }
-        ? nil : true
-    }
   }
 
   var count: Int { state.withLock { $0.entries.count } }
@@ -160,8 +152,8 @@ final class HandleTable: Sendable {
   /// - Returns: false where it was closed meanwhile, or another request has opened it first.
   func restore(_ handle: UInt64, _ file: any OpenFile) -> Bool {
     state.withLock { state in
-      guard case .inheritedFile(let opening)? = state.entries[handle] else { return false }
-      state.entries[handle] = .file(file, writes: opening.writes)
+      guard case .inheritedFile? = state.entries[handle] else { return false }
+      state.entries[handle] = .file(file)
       return true
     }
   }

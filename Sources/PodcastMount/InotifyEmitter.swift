@@ -92,7 +92,7 @@ final class InotifyEmitter: Sendable {
   // MARK: What has changed
 
   func announce(_ difference: Difference) {
-    let names = inFlight.others(of: difference.names) + difference.states
+    let names = inFlight.others(of: difference.names) + difference.news
     if names.isEmpty { return }
     let isNeeded = state.withLock { state in
       if state.device == nil || state.count + names.count > Self.limit { return false }

@@ -75,6 +75,10 @@ extension MountedTree {
     if !options.isCall { parked.watchSignals() }
   }
 
+  package func poll(_ call: FuseCall, _ waiter: FusePollWaiter?, _ reply: consuming FuseReply) {
+    reply.polled(isReady: handles.file(call.handle)?.isReady { waiter?.wake() } ?? true)
+  }
+
   package func write(
     _ call: FuseCall, at offset: Int64, _ bytes: UnsafeRawBufferPointer, _ reply: consuming FuseReply
   ) {

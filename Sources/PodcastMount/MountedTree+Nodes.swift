@@ -17,13 +17,11 @@ extension MountedTree {
     answer(tree.attributes(of: numbers.node(call.node)), reply)
   }
 
-  package func change(_ call: FuseCall, _ changes: FuseChanges, size: Int64, _ reply: consuming FuseReply) {
+  package func change(_ call: FuseCall, size: Int64?, onlyTimes: Bool, _ reply: consuming FuseReply) {
     if emitter.entry(from: call.caller.thread)?.name.event == .replaced { return attributes(call, reply) }
     if emitter.isOwn(call.caller) { return reply.fail(.EIO) }
     let node = numbers.node(call.node)
-    let onlyTimes = changes.isDisjoint(with: [.mode, .owner, .group, .size])
-    let changed = tree.change(
-      node, size: changes.contains(.size) ? size : nil, onlyTimes: onlyTimes, for: caller(call))
+    let changed = tree.change(node, size: size, onlyTimes: onlyTimes, for: caller(call))
     answer(inFlight.during(.looking(in: node), changed), reply)
   }
 

@@ -13,9 +13,6 @@ extension MountedTree {
     emitter.resume()
   }
 
-  /// Before another process takes over: gives programs so many seconds to close files that they write.
-  package func waitForWriters(_ patience: Double) { handles.waitForWriters(until: .after(patience)) }
-
   /// Opens again what a process before had open, then asks `again`.
   func reopen(
     _ handle: UInt64, _ reply: consuming FuseReply,

@@ -1,6 +1,5 @@
 package import FuseKit
 package import MountHandover
-package import PodcastModel
 package import PodcastTree
 internal import PosixKit
 
@@ -45,7 +44,11 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
     let folders = difference.names.filter(\.isDirectory)
     let went = Set(folders.lazy.filter { $0.event == .vanished }.map(\.node))
     for name in folders where name.event != .vanished {
-      if name.node.kind == .result { numbers.restore(name.node) }
+      if name.node.kind == .result {
+        numbers.restore(name.node)
+        // rename(2) has moved it in the kernel, but not in the tree.
+        if name.event == .replaced { numbers.renew(name.node) }
+      }
       // It has not merely another name.
       if name.event == .appeared, name.node.kind == .downloadedPodcast, !went.contains(name.node) {
         numbers.renew(name.node)
@@ -62,8 +65,6 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
     kernel.forgetAttributes(of: other.rawValue)
   }
 
-  package func stayed(_ node: NodeID) { numbers.renew(node) }
-
   /// What is open, parked or still to be announced. Programs have directories open for as long as they like.
   package var gauges: [Gauge] {
     [
@@ -72,15 +73,6 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
       Gauge("parked replies", ParkedReply.count, limit: 1),
       Gauge("unannounced names", emitter.count), Gauge("held folders", inFlight.count),
     ]
-  }
-
-  package var metrics: MetricFamily {
-    var requests = MetricFamily("podcastfs_fuse_requests", .counter, "Requests of the kernel.")
-    for (key, count) in FuseMeter.all {
-      let errno = key.errno == 0 ? "0" : Errno(rawValue: key.errno).name
-      requests.add(Int64(count), ["op": key.name, "errno": errno])
-    }
-    return requests
   }
 
   /// Answers `reply` with what `answer` gives, by `respond`.

@@ -21,7 +21,7 @@ extension PodcastTree {
       let isEpisode = if case .episode = target { true } else { false }
       let known = isEpisode ? self.linksKnown : .value(())
       return known.map { self.attributes(of: [target])[0] }
-    }.recover { $0 == .ENOENT ? self.given(name, in: parent, by: caller) : .failure($0) }
+    }
   }
 
   /// Reads a directory, and the one that it is in, without the network. It may be watched without ever being listed:
@@ -30,7 +30,7 @@ extension PodcastTree {
     if state.withLock({ $0.listings[node] != nil }) { return }
     loader.async { [self] in
       try? loadPlace(of: node)
-      try? folder(node)?.load()
+      try? load(node)
       _ = state.withLock { $0.listing(of: node) }
     }
   }
@@ -64,61 +64,6 @@ extension PodcastTree {
       if truncates, let upload = file as? Upload { _ = upload.truncate(to: 0) }
       return file
     }
-  }
-
-  // MARK: Verbs
-
-  package func makeDirectory(
-    _ name: String, in parent: NodeID, for caller: Caller
-  ) -> Answer<NodeAttributes> {
-    verb(in: parent, caller) { $0.makeDirectory(name) }
-  }
-
-  package func create(_ name: String, in parent: NodeID, for caller: Caller) -> Answer<CreatedFile> {
-    verb(in: parent, caller) { $0.create(name) }
-  }
-
-  package func remove(_ name: String, in parent: NodeID, for caller: Caller) -> Answer<Void> {
-    verb(on: name, in: parent, caller) { folder, target in
-      target.isDirectory ? .failure(.EISDIR) : folder.remove(name, target)
-    }
-  }
-
-  package func removeDirectory(_ name: String, in parent: NodeID, for caller: Caller) -> Answer<Void> {
-    verb(on: name, in: parent, caller) { folder, target in
-      target.isDirectory ? folder.removeDirectory(name, target) : .failure(.ENOTDIR)
-    }
-  }
-
-  /// - Parameter flags: of renameat2(2).
-  package func rename(
-    _ name: String, in parent: NodeID, to newName: String, in newParent: NodeID, flags: UInt32,
-    for caller: Caller
-  ) -> Answer<Void> {
-    verb(on: name, in: parent, caller) { folder, target in
-      let exchange: UInt32 = 2
-      if flags & exchange != 0 { return .failure(.EINVAL) }
-      if parent == newParent && name == newName { return .value(()) }
-      if case .episode(let episode) = target {
-        return self.move(episode, name, in: parent, to: newName, in: newParent, for: caller)
-      }
-      let isMovable = target.isDirectory || target.identity.kind == .upload
-      return isMovable ? folder.move(name, target, to: newName, in: newParent) : .failure(.EPERM)
-    }
-  }
-
-  private func verb(
-    on name: String, in parent: NodeID, _ caller: Caller,
-    _ body: @escaping @Sendable (any FolderNode, Target) -> Answer<Void>
-  ) -> Answer<Void> {
-    verb(in: parent, caller) { folder in folder.lookup(name, for: caller).then { body(folder, $0) } }
-  }
-
-  private func verb<Value>(
-    in parent: NodeID, _ caller: Caller, _ body: (any FolderNode) -> Answer<Value>
-  ) -> Answer<Value> {
-    guard owner.admits(caller) else { return .failure(.EACCES) }
-    return folder(parent).map(body) ?? .failure(node(parent) == nil ? .ENOENT : .ENOTDIR)
   }
 
   /// chmod, chown, utimes, truncate.
@@ -160,20 +105,11 @@ extension PodcastTree {
   /// The names, each followed by a NUL, as listxattr(2) gives them.
   package func extendedAttributeNames(of node: NodeID) -> Answer<[UInt8]> {
     guard let found = self.node(node) else { return .failure(.ENOENT) }
-    return found.extendedAttributes().map { list in
-      var names: [UInt8] = []
-      names.reserveCapacity(list.items.reduce(0) { $0 + $1.name.utf8.count + 1 })
-      for item in list.items {
-        names += item.name.utf8
-        names.append(0)
-      }
-      return names
-    }
+    return found.extendedAttributes().map { $0.items.flatMap { Array($0.name.utf8) + [0] } }
   }
 
-  /// - Parameter flags: XATTR_CREATE (1) and XATTR_REPLACE (2) of setxattr(2).
   package func setExtendedAttribute(
-    _ name: String, to value: [UInt8], of node: NodeID, flags: Int32 = 0, for caller: Caller
+    _ name: String, to value: [UInt8], of node: NodeID, for caller: Caller
   ) -> Answer<Void> {
     guard name.hasPrefix("user.") else { return .failure(.EOPNOTSUPP) }
     guard owner.admits(caller) else { return .failure(.EACCES) }
@@ -183,10 +119,7 @@ extension PodcastTree {
     }
     guard let text = String(validating: value, as: UTF8.self) else { return .failure(.EINVAL) }
     if isTags { return found.set(name, to: text, for: caller) }
-    let key = String(name.dropFirst(AttributeList.prefix.count))
-    // All other settable attributes always exist.
-    if flags & 1 != 0 && Self.valueOfNone(key) == nil { return .failure(.EEXIST) }
-    return found.set(key, to: text, for: caller)
+    return found.set(String(name.dropFirst(AttributeList.prefix.count)), to: text, for: caller)
   }
 
   /// What setting an attribute to it removes; nil for one that is always there.

@@ -19,10 +19,8 @@ package final class PodcastTree: Sendable {
   let ownTranscripts: OwnTranscripts
   /// Fills the index of transcripts, at a low priority.
   let transcriptThread = WorkQueue(name: "transcripts", courtesy: 10)
-  /// Fetches transcripts though no program has opened them, one after the other.
-  let transcriptFetches = WorkQueue(name: "transcript", courtesy: 10)
-  /// Covers of subscriptions that are being fetched though no program has opened them.
-  let coversOnTheirWay = Monitor<Set<SidecarKey>>([])
+  /// Waits for covers and transcripts that are fetched though no program has opened them.
+  let ahead = WorkQueue(name: "ahead", courtesy: 10)
   let settings: Settings
   let places: Places
   package let owner: Owner
@@ -35,8 +33,6 @@ package final class PodcastTree: Sendable {
   let state: Monitor<TreeState>
   let details = EpisodeDetails()
   let sweeps = Sweeps()
-  let givenNames = Monitor(GivenNames())
-  let listReaders = RecentPrograms()
   let events = EventLog()
   let lastCommit = Monitor<Int64?>(nil)
   private let observer = Monitor(Observer())
@@ -93,10 +89,7 @@ package final class PodcastTree: Sendable {
     observer.withLock { $0.kernel }?.moved(node, to: other)
   }
 
-  func stayed(_ node: NodeID) { observer.withLock { $0.kernel }?.stayed(node) }
-
   var observerGauges: [Gauge] { observer.withLock { $0.kernel }?.gauges ?? [] }
-  var requestMetrics: MetricFamily? { observer.withLock { $0.kernel }?.metrics }
 
   func tell(_ difference: Difference) {
     if difference.isEmpty { return }
@@ -116,7 +109,9 @@ package final class PodcastTree: Sendable {
 
   /// Gives an order to the transfers; ends when what it has changed is shown.
   func order(_ order: TransferOrder) -> Answer<Void> {
-    Answer<Void>.order { self.transfers.order(order, completion: $0) }.then {
+    Answer<Void>.task { completion in
+      self.transfers.order(order) { completion($0.map { .failure($0) } ?? .success(())) }
+    }.then {
       .on(self.loader) { self.transferChanged(order.key) }
     }
   }
@@ -128,8 +123,5 @@ package protocol ViewObserver: AnyObject, Sendable {
   func changed(_ difference: Difference)
   /// A directory has become another by rename(2): the kernel keeps the number that it has for it.
   func moved(_ node: NodeID, to other: NodeID)
-  /// rename(2) has moved a directory in the kernel, but not in the tree: the kernel has to find it at its place again.
-  func stayed(_ node: NodeID)
   var gauges: [Gauge] { get }
-  var metrics: MetricFamily { get }
 }

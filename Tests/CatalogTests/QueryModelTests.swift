@@ -115,12 +115,6 @@ import Testing
         selectedBy: query, downloads: [.cached: cached, .kept: kept], limit: query.limit
       ).map(\.id)
       #expect(found == model.ids(query, now: world.now), "seed \(seed), round \(round): \(text)")
-      if query.needsIndex {
-        var words = EpisodeQuery()
-        (words.words, words.people) = (query.words, query.people)
-        words.limit = .max
-        #expect(try catalog.matching(query, among: ids) == Set(model.ids(words, now: world.now)), "\(text)")
-      }
     }
   }
 

@@ -113,12 +113,6 @@ import Testing
     #expect(try fixture.list(folder).contains("list.opml"))
     #expect(try fixture.status(folder + "/list.opml").st_size > 0)
     #expect(errnoOf { rename(folder + "/list.opml", folder + "/subscriptions.opml") } == .EEXIST)
-    // An editor that leaves out a podcast: only rmdir(2) unfollows.
-    let list = folder + "/subscriptions.opml"
-    #expect(try !Directories.read(list).isEmpty)
-    let editor = try FileDescriptor(opening: list, O_WRONLY | O_TRUNC).release()
-    #expect(write(editor, "http://elsewhere.example/feed\n", 30) == 30)
-    #expect(errnoOf { close(editor) } == .EPERM)
     #expect(unlink(folder + "/list.opml") == 0)
   }
 

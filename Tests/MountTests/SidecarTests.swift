@@ -108,31 +108,6 @@ import Testing
     }
   }
 
-  /// A copy of the folder fails once at most.
-  @Test func whatCannotBeFetchedNowIsNotListedForAWhile() throws {
-    let fixture = try fixture()
-    var failures = Array(repeating: OriginResource("<html>Log in", mediaType: "text/html"), count: 3)
-    failures[1].behaviour.status = 503
-    failures[2].behaviour.status = 403
-    fixture.publish(count: 3) { feed, origin in
-      for (index, failure) in failures.enumerated() {
-        origin.serve("/\(index).vtt", failure)
-        feed.items[index].more = "<podcast:transcript url='\(origin.url("/\(index).vtt"))' type='text/vtt'/>"
-      }
-    }
-    #expect(try fixture.run("refresh", fixture.podcastPath).end == .exit(0))
-    let transcripts = { try fixture.list(fixture.podcastPath).filter { $0.hasSuffix(".vtt") } }
-    #expect(try eventually { try transcripts().count == 3 })
-    for name in try transcripts() {
-      #expect(open("\(fixture.podcastPath)/\(name)", O_RDONLY) == -1)
-    }
-    #expect(try eventually { try transcripts().isEmpty })
-    let copying = try RunningProcess(
-      "cp", ["-r", fixture.podcastPath, fixture.environment.home.path("copy")],
-      environment: fixture.environment.variables)
-    #expect(copying.wait() == .exit(0), "\(copying.errors)")
-  }
-
   @Test func aForgottenPodcastLeavesNothingInTheCache() throws {
     let fixture = try fixture()
     let podcast = fixture.podcastPath

@@ -319,10 +319,13 @@ import Testing
         readOn() == -1 && Errno.current == .EAGAIN
       })
     let episode = "\(fixture.root)/Subscriptions/Harbour Lights/\(MountFixture.names[1])"
+    var entry = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
+    #expect(poll(&entry, 1, 50) == 0)
     try fixture.set("state", "paused", episode)
     #expect(
       eventually {
-        _ = readOn()
+        _ = poll(&entry, 1, 1000)
+        if entry.revents & Int16(POLLIN) == 0 || readOn() <= 0 { return false }
         return text.contains("\"event\":\"state\"")
       }, "\(text)")
   }

@@ -309,19 +309,6 @@ import TransferProtocol
     file.close()
   }
 
-  /// setxattr(2) with XATTR_CREATE and XATTR_REPLACE.
-  @Test func anAttributeThatIsThereIsReplacedAndNotMade() throws {
-    let fixture = try TreeFixture()
-    let (tree, me) = (fixture.tree, fixture.me)
-    let podcast = try fixture.searched()
-    let node = try wait(tree.lookup("2024-01-01 - Part 1.mp3", in: podcast, for: me)).node
-    let name = "user.podcastfs.played"
-    #expect(failure(tree.setExtendedAttribute(name, to: [49], of: node, flags: 1, for: me)) == .EEXIST)
-    #expect(try fixture.attribute(name, node) == "0")
-    try wait(tree.setExtendedAttribute(name, to: [49], of: node, flags: 2, for: me))
-    #expect(try fixture.attribute(name, node) == "1")
-  }
-
   @Test func anOrderToDownloadWhatIsDownloadedCountsAsByHand() throws {
     let fixture = try TreeFixture()
     let podcast = try fixture.searched()

@@ -147,19 +147,6 @@ import TransferProtocol
     #expect(fixture.transfers.state.withLock { $0.dropped } == [TreeFixture.key])
   }
 
-  @Test func namesThatNoDirectoryCanHaveAreLeftOut() throws {
-    let fixture = try TreeFixture()
-    fixture.feed.items.append(.part(4, day: 4))
-    let podcast = try fixture.searched()
-    _ = try fixture.list(podcast)
-    try fixture.world.poke(
-      "UPDATE episode SET stem = '..', extension = '' WHERE title = 'Part 1'",
-      "UPDATE episode SET stem = 'a/b' WHERE title = 'Part 2'",
-      "UPDATE episode SET stem = 'a' || char(0) || 'b' WHERE title = 'Part 3'")
-    try fixture.settle()
-    #expect(try fixture.list(podcast) == ["2024-01-04 - Part 4.mp3"])
-  }
-
   @Test func subscriptionsHaveNamesThatTheTreeCouldHaveGiven() throws {
     let fixture = try TreeFixture()
     let (tree, me) = (fixture.tree, fixture.me)

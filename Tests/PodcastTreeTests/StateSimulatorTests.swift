@@ -63,7 +63,7 @@ import TransferProtocol
     func rows(_ view: NodeID, _ query: EpisodeQuery) -> [ListedEpisode] {
       let shown = items.keys.filter { id in facts(id).map { query.matches($0, now: 1) } ?? false }
       let sorted = shown.compactMap { facts($0) }.sorted { query.isOrdered($0, before: $1) }
-      return sorted.prefix(QueryResult.capacity(of: query)).compactMap { listed($0.id) }
+      return sorted.prefix(query.limit).compactMap { listed($0.id) }
     }
     func facts(_ id: Int64) -> EpisodeFacts? {
       guard let item = items[id], let listed = listed(id) else { return nil }
@@ -114,14 +114,14 @@ import TransferProtocol
           })
       case .search where folder != NodeID(.search, Self.search):
         guard let query = Self.queries[folder] else { return [] }
-        return mixed(rows(folder, query).prefix(query.limit).map(\.id))
+        return mixed(rows(folder, query).map(\.id))
       case _ where folder == .latest:
         let ids = items.filter {
           followed.contains(EpisodeID.podcast(of: $0.key)) && !$0.value.episode.hidden
         }
         return mixed(newest(ids.map(\.key), Self.limit))
       case _ where folder == .subscriptions:
-        return Set(followed.map { "Show \($0)" } + [SubscriptionsFolder.listName])
+        return Set(followed.map { "Show \($0)" } + [PodcastTree.listName])
       default: return Set(found.map { "Show \($0)" })
       }
     }

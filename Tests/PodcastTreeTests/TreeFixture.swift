@@ -212,15 +212,13 @@ final class FakeKernel: ViewObserver {
       told.attributes += difference.attributes
       told.listings += difference.listings
       told.names += difference.names
-      told.states += difference.states
+      told.news += difference.news
     }
   }
 
   func moved(_ node: NodeID, to other: NodeID) {}
-  func stayed(_ node: NodeID) {}
 
   var gauges: [Gauge] { [] }
-  var metrics: MetricFamily { MetricFamily("none", .counter, "") }
 
   func await(_ condition: (Difference) -> Bool) -> Bool {
     told.wait(until: .after(patience)) { condition($0) ? true : nil } ?? false
@@ -238,7 +236,7 @@ final class FakeKernel: ViewObserver {
 /// Programs by their thread's number: 3 is one of `no_trigger`, 5 a file manager that opens what it shows.
 final class FakePrograms: ProgramTable {
   func program(ofThread thread: Int32) -> Program? {
-    Program(process: thread, name: [3: "tumblerd", 5: "dolphin"][thread] ?? "cat", started: 1)
+    Program(process: thread, name: [3: "tumblerd", 5: "dolphin"][thread] ?? "cat")
   }
   func arguments(of program: Program) -> [String] {
     program.process == 4 ? ["kioslave5", "/usr/lib/kf5/kio/thumbnail.so", "thumbnail"] : ["cat"]

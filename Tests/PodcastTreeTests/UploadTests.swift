@@ -40,7 +40,7 @@ import Testing
     #expect(upload.truncate(to: 9) == .EFBIG && upload.truncate(to: -1) == .EFBIG)
     #expect(failure(upload.flush()) == .EFBIG)
     file.close()
-    #expect(upload.isRefused && upload.isExpired(at: .now))
+    #expect(!upload.isExpired(at: .now) && upload.isExpired(at: .after(Upload.lifetime)))
     // Written anew, it is read.
     #expect(upload.truncate(to: 0) == nil && write("<opml/>", at: 0) == .success(7))
     try wait(upload.flush())

@@ -26,7 +26,8 @@ package final class TestDisk {
     try mount()
   }
 
-  deinit { _ = try? ChildProcess.run(["umount", path]) }
+  /// A process of the test may still have a file of the disk open: the disk goes with that file.
+  deinit { _ = try? ChildProcess.run(["umount", "--lazy", path]) }
 
   /// The machine goes off and comes up again.
   /// - Parameter close: closes what is open in it, when nothing can be written any more.

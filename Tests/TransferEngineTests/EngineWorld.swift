@@ -245,7 +245,7 @@ final class EngineWorld {
       guard let file = files[key], generations[key] == generation else { return .disk(store, .missing) }
       note(store, key)
       return .disk(store, .opened(file.representation, present: file.present))
-    case .create(let key, let generation, let representation):
+    case .create(let key, let generation, let representation, _):
       files[key] = (representation, ByteRanges())
       generations[key] = generation
       note(store, key)
@@ -253,8 +253,9 @@ final class EngineWorld {
       if createsAtOnce { return answer }
       uncreated.append(answer)
       return nil
-    case .write(let flow, let range):
-      if let key = open[store], used + range.upperBound - range.lowerBound > capacity {
+    case .write(let flow, let range, let leaving):
+      let left = min(room, capacity - used) - range.length
+      if let key = open[store], left < (leaving > 256 << 10 ? leaving : 0) {
         let failure = Fault(.noRoom, TransferCore.noSpaceLeft)
         return .disk(store, .notWritten(flow, range, failure, present: files[key]?.present ?? ByteRanges()))
       }

@@ -19,9 +19,9 @@ import Testing
 
   private func next(
     _ intake: inout Intake, stored: ByteRanges = ByteRanges(), total: Int64? = 100_000_000,
-    _ urgency: Intake.Urgency = .none, room: Int64 = .max
+    _ urgency: Intake.Urgency = .none
   ) -> Intake.Step? {
-    intake.next(stored: stored, total: total, urgency, room: room)
+    intake.next(stored: stored, total: total, urgency)
   }
 
   @Test func littleIsHeldUntilSomebodyWaits() {
@@ -57,16 +57,6 @@ import Testing
     #expect(intake.held == Self.largest && intake.inFlight == Self.largest)
     intake.wrote(0..<Self.largest)
     #expect(intake.held == 0 && intake.position == Self.largest)
-  }
-
-  @Test func aPieceIsNoLargerThanTheRoom() {
-    let ends: [(room: Int64, end: Int64)] = [
-      (0, Self.block), (5000, Self.block), (300_000, 73 * Self.block), (1 << 30, Self.largest),
-    ]
-    for (room, end) in ends {
-      var intake = Self.intake(with: 4 * Self.largest)
-      #expect(next(&intake, room: room) == .write(0..<end))
-    }
   }
 
   @Test func whatIsStoredIsComparedNotWritten() {

@@ -29,10 +29,8 @@ import TransferProtocol
     scheduler.note(key(5), entry(5, host: "b.test"), isPlaced: false)
     let result1 = choose(&scheduler)
     #expect(result1 == [1, 2, 5].map(key))
-    #expect(!scheduler.hasQueue)
     let result2 = choose(&scheduler, downloads: 1)
     #expect(result2 == [key(1)])
-    #expect(scheduler.hasQueue)
   }
 
   @Test func whatRunsComesFirstAndWhatIsTiredLast() {
@@ -45,6 +43,12 @@ import TransferProtocol
     scheduler.note(key(9), nil, isPlaced: false)
     let result4 = choose(&scheduler)
     #expect(result4 == [2, 1].map(key))
+    // A slow one keeps its slot while nobody else needs it.
+    var slow = entry(7, host: "c.test", isRunning: true)
+    slow.isSlow = true
+    scheduler.note(key(7), slow, isPlaced: true)
+    let result5 = [choose(&scheduler), choose(&scheduler, downloads: 2)]
+    #expect(result5 == [[2, 1, 7].map(key), [2, 1].map(key)])
   }
 
   @Test func aHostThatCoolsDownIsLeftAlone() {

@@ -47,28 +47,6 @@ import TransferProtocol
     #expect(world.states() == [.downloading: 3])
   }
 
-  /// Another connection may be faster.
-  @Test func aReaderOfAHostThatSendsAlmostNothingIsAskedForAgain() {
-    let world = EngineWorld(1, hosts: 1)
-    world.say { .open(id: $0, world.requests[0], .download, generation: nil) }
-    world.answer(10_000_000)
-    world.say { .wait(id: $0, open: 1, offset: 0, count: 65_536) }
-    for _ in 0..<15 {
-      world.bring(20)
-      world.wait(1)
-    }
-    #expect(world.asked == 1)
-    for _ in 0..<15 {
-      world.bring(20)
-      world.wait(1)
-    }
-    world.answer(10_000_000)
-    world.bring(100_000)
-    world.wait(1)
-    #expect(world.asked == 2)
-    #expect(world.sent.contains { if case .answer(2, nil, _) = $0.message { true } else { false } })
-  }
-
   /// Each new answer would begin at the start.
   @Test func aReaderOfASlowHostWithoutRangesGetsTheWholeFile() {
     let world = EngineWorld(1, hosts: 1)

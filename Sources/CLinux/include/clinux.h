@@ -71,10 +71,6 @@ static inline void podcastfs_set_request(uint64_t number) { podcastfs_served_req
 /// "ENOENT"; null for a number that has no name.
 const char *_Nullable podcastfs_errno_name(int number);
 
-/// What that request asks for (enum fuse_opcode).
-extern _Thread_local uint32_t podcastfs_served_operation;
-static inline uint32_t podcastfs_operation(void) { return podcastfs_served_operation; }
-static inline void podcastfs_set_operation(uint32_t operation) { podcastfs_served_operation = operation; }
 // Atomics on memory that two processes share.
 static inline uint64_t podcastfs_load_acquire(const uint64_t *at) {
   return __atomic_load_n(at, __ATOMIC_ACQUIRE);

@@ -71,12 +71,6 @@ extension Catalog {
     }
   }
 
-  /// The addresses of the feeds in a list, whether they are followed or not.
-  /// - Throws: EINVAL where it is no list.
-  package func feeds(inOPML bytes: [UInt8]) throws(CatalogError) -> [WebAddress] {
-    try list(bytes).feeds.map(\.url)
-  }
-
   private func list(_ bytes: [UInt8]) throws(CatalogError) -> OPMLDocument {
     do throws(FeedError) {
       return try feeds.fetcher.reader.list(bytes)

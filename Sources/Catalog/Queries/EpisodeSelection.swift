@@ -207,29 +207,6 @@ extension Catalog {
     }
   }
 
-  /// Those of some episodes whose texts match a query.
-  package func matching(_ query: EpisodeQuery, among ids: [Int64]) throws(CatalogError) -> Set<Int64> {
-    let matching: Set<Int64> = try store.read { database in
-      let words = try TextIndex.everyWord(query.words, in: database)
-      if words == nil && !query.words.isEmpty { return [] }
-      return Set(
-        try ids.filter { id in
-          let hasWords =
-            try words.map {
-              try database.exists(
-                "SELECT 1 FROM episode_text WHERE episode_text MATCH ? AND rowid = ?", $0, id)
-            } ?? true
-          return try hasWords && (query.people.isEmpty || PersonRows.matches(query.people, id, in: database))
-        })
-    }
-    if query.transcript.isEmpty || matching.isEmpty { return matching }
-    guard let words = TranscriptQuery(query.transcript), let index = transcripts.index() else { return [] }
-    return Set(
-      try episodes(matching.sorted()).filter { episode in
-        (try? index.hits(of: episode.mediaKey, words))?.isEmpty == false
-      }.map(\.id))
-  }
-
   /// Transcripts that are looked at for a query: of those that match, the last ones that came.
   private static let mostHeard = 3000
 

@@ -232,17 +232,6 @@ enum PersonRows {
     )
   }
 
-  /// Whether all of some persons take part in an episode.
-  static func matches(_ names: [String], _ id: Int64, in database: Database) throws -> Bool {
-    let people = try database.first(
-      """
-      SELECT coalesce(e.people, p.people, p.author) FROM episode e JOIN podcast p ON p.id = e.podcast_id
-      WHERE e.id = ?
-      """, id
-    ) { $0.string(0) }
-    return people.map { people in names.allSatisfy { matches($0, people) } } ?? false
-  }
-
   private static func matches(_ name: String, _ people: String) -> Bool {
     people.split(separator: "\n").contains { WordMatch.contains(name, in: String($0)) }
   }

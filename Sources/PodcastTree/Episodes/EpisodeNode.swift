@@ -144,7 +144,7 @@ struct EpisodeNode: TreeNode {
     let leaves = tree.sweeps.closed(episode.id, by: program, isShort: isShort)
     if leaves, !tree.state.withLock({ $0.open.isOpen(episode.id) }) {
       tree.sweeps.leaves(episode.id)
-      tree.transfers.order(.leave(episode.mediaKey)) { _ in tree.sweeps.hasLeft(episode.id) }
+      tree.transfers.order(.leave(episode.mediaKey)) { _ in }
     }
   }
 

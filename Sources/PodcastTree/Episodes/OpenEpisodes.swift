@@ -1,3 +1,6 @@
+internal import PosixKit
+internal import TransferProtocol
+
 struct OpenEpisodes: Sendable {
   /// What is read through a node. The kernel keeps one size for each node.
   struct Representation: Hashable, Sendable {
@@ -62,5 +65,95 @@ struct OpenEpisodes: Sendable {
     nodes[node]?.handles -= 1
     if let handles = nodes[node]?.handles, handles <= 0 { nodes[node] = nil }
     release(node.row)
+  }
+}
+
+final class EpisodeFile: OpenFile {
+  private let episode: any OpenEpisode
+  let isDirect: Bool
+  let keepsCache: Bool
+  let changesAttributes: Bool
+  let givesParts: Bool
+  private let onClose: @Sendable (EpisodeFile) -> Void
+  /// The size that was shown where the server gives none; nil where it is exact.
+  private let shownSize: Int64?
+  private let looks: Bool
+  private struct Progress {
+    var furthest: Int64 = 0
+    /// How much, in bytes.
+    var count: Int64 = 0
+  }
+  private let progress = Monitor(Progress())
+
+  /// - Parameters:
+  ///   - isDirect: whether reads pass the kernel's page cache, which ends them at st_size.
+  ///   - givesParts: whether a read may return the cached part of what it asks for. Such reads bypass the page cache,
+  ///     which would wait for whole blocks of read-ahead.
+  ///   - keepsCache: whether the kernel's pages of the node are of this representation.
+  ///   - shownSize: see `shownSize`.
+  ///   - looks: whether a first read of the beginning alone is a look for the file's type, for which nothing is fetched.
+  init(
+    _ episode: any OpenEpisode, isDirect: Bool, givesParts: Bool, keepsCache: Bool, changesAttributes: Bool,
+    shownSize: Int64?, looks: Bool,
+    onClose: @escaping @Sendable (EpisodeFile) -> Void
+  ) {
+    self.episode = episode
+    self.isDirect = isDirect || givesParts || looks
+    self.looks = looks
+    self.givesParts = givesParts
+    self.keepsCache = keepsCache && !isDirect
+    (self.changesAttributes, self.shownSize) = (changesAttributes, shownSize)
+    self.onClose = onClose
+  }
+
+  /// In bytes.
+  var bytesRead: Int64 { progress.withLock { $0.count } }
+  var size: Int64? { episode.size }
+  var generation: UInt32 { episode.generation }
+
+  func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, Errno>? {
+    let count = episode.readCached(at: offset, into: buffer)
+    if looks, count == nil, offset == 0, buffer.count <= Program.typeLength, bytesRead == 0 {
+      return .failure(.EIO)
+    }
+    return answer(at: offset, count)
+  }
+
+  func readPart(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, Errno>? {
+    let count = episode.countCached(at: offset, upTo: buffer.count)
+    let part = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(count))
+    // At the end of the file no byte is cached, and 0 is the answer.
+    return answer(at: offset, episode.readCached(at: offset, into: count > 0 ? part : buffer))
+  }
+
+  private func answer(at offset: Int64, _ count: Int?) -> Result<Int, Errno>? {
+    // Bytes that are in the cache are the right answer, wherever they are.
+    if (count ?? 0) == 0, isMisled(at: offset) { return .failure(.EIO) }
+    guard let count else { return nil }
+    progress.withLock { progress in
+      progress.furthest = max(progress.furthest, offset + Int64(count))
+      progress.count += Int64(count)
+    }
+    return .success(count)
+  }
+
+  /// Whether only the shown size promises the bytes of a read (`tail`, a player that looks for a tag at the end). An end
+  /// of file would be a wrong answer, and the true end is known only when the whole file is cached.
+  private func isMisled(at offset: Int64) -> Bool {
+    guard let shownSize else { return false }
+    if let size = episode.size { return offset > size }
+    return offset >= shownSize - 1 << 20 && offset > progress.withLock { $0.furthest } + 4 << 20
+  }
+
+  func whenReadable(
+    at offset: Int64, count: Int, _ completion: @escaping @Sendable (Errno?) -> Void
+  ) -> @Sendable () -> Void {
+    let waiting = episode.whenAvailable(at: offset, count: count) { completion($0?.errno) }
+    return { waiting.cancel() }
+  }
+
+  func close() {
+    episode.close()
+    onClose(self)
   }
 }

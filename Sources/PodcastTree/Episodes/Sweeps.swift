@@ -15,9 +15,6 @@ final class Sweeps: Sendable {
   private struct Asker {
     var program: Program
     var left: MonotonicTime?
-    /// The daemon has not confirmed that yet: the download still seems to be under way. Many programs open a file again as
-    /// soon as they have closed it.
-    var isLeaving = false
   }
   private struct ShortRead {
     var closed: MonotonicTime
@@ -37,7 +34,7 @@ final class Sweeps: Sendable {
   func opened(_ episode: Int64, by program: Program?, isNew: Bool) {
     state.withLock { state in
       let asker = state.askers[episode]
-      let isOwn = asker.map { $0.program == program && ($0.left == nil || $0.isLeaving) } ?? false
+      let isOwn = asker.map { $0.program == program && $0.left == nil } ?? false
       guard let program, isNew || isOwn else {
         state.askers[episode] = nil
         return
@@ -100,28 +97,5 @@ final class Sweeps: Sendable {
     }
   }
 
-  func leaves(_ episode: Int64) {
-    state.withLock { state in
-      state.askers[episode]?.left = .now
-      state.askers[episode]?.isLeaving = true
-    }
-  }
-
-  func hasLeft(_ episode: Int64) { state.withLock { $0.askers[episode]?.isLeaving = false } }
-}
-
-/// The programs that last did something; a few of them.
-final class RecentPrograms: Sendable {
-  private let programs = Monitor<[Program]>([])
-  private static let limit = 16
-
-  func note(_ program: Program) {
-    programs.withLock { programs in
-      programs.removeAll { $0 == program }
-      programs.append(program)
-      if programs.count > Self.limit { programs.removeFirst() }
-    }
-  }
-
-  func contains(_ program: Program) -> Bool { programs.withLock { $0.contains(program) } }
+  func leaves(_ episode: Int64) { state.withLock { $0.askers[episode]?.left = .now } }
 }

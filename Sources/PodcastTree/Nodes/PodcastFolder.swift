@@ -8,10 +8,8 @@ struct PodcastFolder: FolderNode {
   let tree: PodcastTree
   let id: NodeID
 
-  func load() throws { try tree.loadRow(of: id) }
-
   private func loadEpisodes() throws -> PodcastEntry {
-    try load()
+    try tree.load(id)
     guard let podcast = podcast else { throw Errno.ENOENT }
     return try tree.loadEpisodes(ofPodcast: podcast)
   }
@@ -46,11 +44,11 @@ struct PodcastFolder: FolderNode {
   private func made() -> Answer<Listing> { tree.listing(of: id) { _ = try loadEpisodes() } }
 
   private func firstLook(_ podcast: Int64) -> Answer<Void> {
-    .task { completion in
+    Answer.task { completion in
       tree.catalog.refresh(podcast: podcast, cause: .firstLook) { result in
         completion(result.map { _ in }.mapError(\.errnoOfFolder))
       }
-    }
+    }.then { .on(tree.loader) { tree.takeInCommits() } }
   }
 
   private func refreshIfDue(_ due: Int64?, _ caller: Caller) {
@@ -79,32 +77,12 @@ struct PodcastFolder: FolderNode {
     }
   }
 
-  func create(_ name: String) -> Answer<CreatedFile> {
-    Answer.on(tree.loader) {
-      try load()
-      guard let podcast else { throw Errno.ENOENT }
-      return podcast
-    }.then { tree.createTranscript(name, ofPodcast: $0) }
-  }
-
   func extendedAttributes() -> Answer<AttributeList> {
     .on(tree.loader) {
-      try load()
+      try tree.load(id)
       guard let podcast, let facts = try tree.catalog.podcast(podcast) else { throw Errno.ENOENT }
       let rules = id.kind == .subscription ? try tree.catalog.rules(ofPodcast: podcast) : nil
       return tree.attributeList(of: facts, in: id, rules)
-    }
-  }
-
-  /// Hides the episode: in a search only there; among the subscriptions until it is restored, and drops its download.
-  func remove(_ name: String, _ target: Target) -> Answer<Void> {
-    switch target {
-    case .episode(let episode) where id.kind == .subscription:
-      tree.markAndDrop(episode) { try tree.catalog.setHidden($0, episode: episode.id) }
-    case .episode(let episode):
-      tree.commit { try tree.catalog.hideInSearch(result: id.row, episode: episode.id) }
-    case .sidecar(let sidecar): tree.removeCopy(of: sidecar)
-    case .node: .failure(.EPERM)
     }
   }
 
@@ -119,7 +97,7 @@ struct PodcastFolder: FolderNode {
     guard key == "hidden" || rule != nil else { return .failure(.EPERM) }
     if rule == nil && value != "0" { return .failure(.EINVAL) }
     return tree.commit {
-      try tree.loadRow(of: id)
+      try tree.load(id)
       guard let podcast = tree.state.withLock({ $0.podcast(shownBy: id) }) else { throw Errno.ENOENT }
       guard let rule else { return try tree.catalog.restoreHidden(podcast: podcast) }
       try tree.catalog.setRules([(rule, value)], ofPodcast: podcast)
@@ -142,25 +120,5 @@ extension PodcastTree {
       return sidecars?.first { isShown(state, $0) }
     }
     return found.map { .value(.sidecar($0)) } ?? .failure(.ENOENT)
-  }
-
-  /// Hides an episode or marks it as played, then stops or drops its download. Where the download stays, the mark is taken
-  /// back. On a full disk the drop comes first: it makes the room that the catalogue needs.
-  func markAndDrop(
-    _ episode: ListedEpisode, _ set: @escaping @Sendable (Bool) throws -> Void
-  ) -> Answer<Void> {
-    let mark: @Sendable (Bool) -> Answer<Void> = { isSet in self.commit { try set(isSet) } }
-    return mark(true).recover { errno in
-      errno == .ENOSPC ? self.dropDownload(of: episode).then { mark(true) } : .failure(errno)
-    }.then {
-      self.dropDownload(of: episode).recover { errno in mark(false).then { .failure(errno) } }
-    }
-  }
-
-  /// Stops or drops a download, when the last reader in any mount closes it.
-  func dropDownload(of episode: ListedEpisode) -> Answer<Void> {
-    noteByHand(episode.id)
-    if state.withLock({ $0.isRemote(episode) }) { return .value(()) }
-    return order(.dropAtClose(episode.mediaKey))
   }
 }

@@ -59,9 +59,8 @@ struct SidecarNode: TreeNode {
       if let size, let errno = draft.truncate(to: size) { return .failure(errno) }
       return attributes()
     }
-    if let size, id.kind == .transcript { return tree.truncateTranscript(id, to: size) }
     // Programs that copy set times and permissions at the end.
-    if id.ending != nil { return attributes() }
+    if size == nil && id.ending != nil { return attributes() }
     return .failure(size == nil ? .EPERM : .EROFS)
   }
 
@@ -111,10 +110,6 @@ extension PodcastTree {
         }
         guard case .failure(let errno) = result else { return completion(result) }
         if let old, errno != .EINTR { return completion(.success(old)) }
-        // Without a network it says nothing of the file.
-        if ![.EINTR, .ENOENT, .ENETUNREACH].contains(errno) {
-          self.loader.async { self.rest(sidecar) }
-        }
         // 404 or 410: until its feed changes it is not listed.
         completion(errno == .ENOENT ? .success([]) : result)
       }
@@ -128,32 +123,29 @@ extension PodcastTree {
     }
   }
 
-  /// Does not list a sidecar for a while: a web page in its place, an error of its server or a host that is away must not
-  /// make each copy of its folder fail. On the loader's thread.
-  private func rest(_ sidecar: Sidecar) {
-    copyChanged(sidecar, SidecarCopy(size: 0, fetched: wallClockSeconds()))
-    loader.async(after: SidecarStore.rest) { [weak self] in
-      self.map { $0.copyChanged(sidecar, $0.sidecars.look(sidecar.key)) }
-    }
-  }
-
-  /// The most covers that are fetched at the same time though no program has opened them.
-  static let coversAtOnce = 8
-
-  /// Fetches a subscription's cover that is not here, for file managers that show folders with it. Not where many are on
-  /// their way already: the others come when they are opened. On the loader's thread.
+  /// Fetches a subscription's cover, for file managers that show folders with it. On the loader's thread.
   func fetchCover(ofPodcast id: Int64) {
-    loadCopies()
     guard state.withLock({ $0.followed[id] != nil }), settings.sidecars.contains(.cover),
-      let podcast = try? catalog.podcast(id), let cover = Sidecar.cover(of: podcast),
-      case .remote(let address) = cover.content, state.withLock({ $0.copy(of: cover) == nil })
+      let podcast = try? catalog.podcast(id), let cover = Sidecar.cover(of: podcast)
     else { return }
-    let isTaken = coversOnTheirWay.withLock { covers in
-      covers.count < Self.coversAtOnce && covers.insert(cover.key).inserted
-    }
-    guard isTaken, case .pending(let start) = fetch(cover, address, old: nil) else { return }
-    _ = start { [coversOnTheirWay] _ in coversOnTheirWay.withLock { _ = $0.remove(cover.key) } }
+    fetchAhead(cover)
   }
+
+  /// Fetches what is not here though no program has opened it: one file after the other. On the loader's thread.
+  func fetchAhead(_ sidecar: Sidecar) {
+    loadCopies()
+    let isKnown: @Sendable () -> Bool = { [state] in state.withLock { $0.copy(of: sidecar) != nil } }
+    guard case .remote(let address) = sidecar.content, !isKnown() else { return }
+    ahead.async { [weak self] in
+      guard !isKnown(), case .pending(let start)? = self?.fetch(sidecar, address, old: nil) else { return }
+      let hasEnded = Monitor(false)
+      _ = start { _ in hasEnded.withLockNotifying { $0 = true } }
+      _ = hasEnded.wait(until: .after(Self.longestFetch)) { $0 ? true : nil }
+    }
+  }
+
+  /// Seconds: an error of this program must not keep the next one waiting for ever.
+  private static let longestFetch = 600.0
 
   /// Drops the copy. The name stays listed, because the feed still names it; `rm` succeeds, because `rm -r` removes each
   /// name before the directory.
@@ -174,15 +166,6 @@ extension PodcastTree {
     if state.withLock({ $0.copy(of: sidecar) }) != copy { apply(.copy(sidecar, copy)) }
     if isOwn { try? catalog.noteSidecar(Int64(sidecar.node.inode)) }
     if isOwn && sidecar.node.kind == .transcript { index(transcriptOf: sidecar.node.row) }
-    let surplus = state.withLock { state in
-      let keys = SidecarStore.surplus(of: state.copies ?? [:])
-      for key in keys { state.copies?[key] = nil }
-      return keys
-    }
-    for key in surplus {
-      sidecars.drop(key)
-      if key.node.kind == .transcript { index(transcriptOf: key.node.row) }
-    }
   }
 
   /// Another process has brought or dropped a copy, or this one. On the loader's thread.

@@ -19,12 +19,10 @@ struct SidecarCopy: Hashable, Sendable {
 struct SidecarStore: Sendable {
   let directory: String
 
-  /// The oldest go beyond this, in bytes and in number.
-  private static let limit: (bytes: Int64, count: Int) = (512 << 20, 20_000)
+  /// When a mount begins, the oldest go beyond so many bytes.
+  private static let limit: Int64 = 512 << 20
   /// Seconds after which a copy is fetched again when it is opened.
   static let lifetime: Int64 = 7 * 86_400
-  /// Seconds for which a sidecar that could not be fetched is not listed: a copy of its folder succeeds meanwhile.
-  static let rest = 600.0
 
   /// All of them. What a process that died left half written goes.
   func copies() -> [SidecarKey: SidecarCopy] {
@@ -33,9 +31,15 @@ struct SidecarStore: Sendable {
       guard let copy = look(name) else { continue }
       if let key = SidecarKey(fileName: name) {
         copies[key] = copy
-      } else if name.hasSuffix(".new"), copy.fetched < wallClockSeconds() - 3600 {
+      } else if copy.fetched < wallClockSeconds() - 3600 {
         unlink(directory + "/" + name)
       }
+    }
+    var bytes = copies.values.reduce(0) { $0 + $1.size }
+    for (key, copy) in copies.sorted(by: { $0.value.fetched < $1.value.fetched }) where bytes > Self.limit {
+      drop(key)
+      copies[key] = nil
+      bytes -= copy.size
     }
     return copies
   }
@@ -67,20 +71,6 @@ struct SidecarStore: Sendable {
   func drop(_ key: SidecarKey) { unlink(path(key)) }
 
   private func path(_ key: SidecarKey) -> String { directory + "/" + key.fileName }
-
-  /// The oldest copies, where there are too many: so many that there is room again for a while.
-  static func surplus(of copies: [SidecarKey: SidecarCopy]) -> [SidecarKey] {
-    var (bytes, count) = (copies.values.reduce(0) { $0 + $1.size }, copies.count)
-    guard bytes > limit.bytes || count > limit.count else { return [] }
-    var keys: [SidecarKey] = []
-    for (key, copy) in copies.sorted(by: { $0.value.fetched < $1.value.fetched }) {
-      if bytes <= limit.bytes / 4 * 3 && count <= limit.count / 4 * 3 { break }
-      keys.append(key)
-      bytes -= copy.size
-      count -= 1
-    }
-    return keys
-  }
 }
 
 package enum SidecarCopies {

@@ -24,15 +24,15 @@ package struct Difference: Hashable, Sendable {
   package var bytes: [NodeID] = []
   package var listings: [NodeID] = []
   package var names: [Name] = []
-  /// Names of episodes whose state has changed: for watchers, not for the kernel.
-  package var states: [Name] = []
+  /// What only watchers hear: episodes whose state has changed, and names that the kernel has made or removed for rename(2).
+  package var news: [Name] = []
 
   package init() {}
 
   init(attributes: [NodeID]) { self.attributes = attributes }
 
   package var isEmpty: Bool {
-    attributes.isEmpty && bytes.isEmpty && listings.isEmpty && names.isEmpty && states.isEmpty
+    attributes.isEmpty && bytes.isEmpty && listings.isEmpty && names.isEmpty && news.isEmpty
   }
 
   mutating func add(_ other: Difference) {
@@ -40,7 +40,7 @@ package struct Difference: Hashable, Sendable {
     bytes += other.bytes
     listings += other.listings
     names += other.names
-    states += other.states
+    news += other.news
   }
 
   /// Adds what is different under one name.
@@ -68,11 +68,6 @@ package struct Difference: Hashable, Sendable {
 struct Shown: Sendable {
   let target: Target
   let node: NodeID
-
-  init(_ target: Target, _ node: NodeID) {
-    self.target = target
-    self.node = node
-  }
 }
 
 /// The names, by directory, under which something is shown.

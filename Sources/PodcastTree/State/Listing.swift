@@ -20,10 +20,9 @@ struct Listing: Sendable {
   /// Whether the kernel may keep it: not where it was answered without a fetch that is still due.
   var isCacheable = true
 
-  /// - Parameter items: in any order; of one name the first counts. What no directory can have as a name (the
-  ///   catalogue is a file that anybody may have written to) is left out: the kernel would refuse all of it.
+  /// - Parameter items: in any order; of one name the first counts.
   init(_ items: [Item]) {
-    var sorted = items.filter { Self.isName($0.name) }
+    var sorted = items
     // As the catalogue gives them they mostly are in order.
     if !zip(sorted, sorted.dropFirst()).allSatisfy({ ByteOrder.isBefore($0.name, $1.name) }) {
       sorted.sort { ByteOrder.isBefore($0.name, $1.name) }
@@ -33,20 +32,9 @@ struct Listing: Sendable {
     self.items = sorted
   }
 
-  private static func isName(_ name: String) -> Bool {
-    let bytes = name.utf8
-    guard (1...255).contains(bytes.count), name != ".", name != ".." else { return false }
-    return !bytes.contains { $0 == UInt8(ascii: "/") || $0 == 0 }
-  }
-
   /// The place of the first item whose name is not before `name`.
   func place(of name: String) -> Int {
-    var (low, high) = (0, items.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if ByteOrder.isBefore(items[middle].name, name) { low = middle + 1 } else { high = middle }
-    }
-    return low
+    items.partitionPoint { ByteOrder.isBefore($0.name, name) }
   }
 
   subscript(name: String) -> Target? {
@@ -59,7 +47,6 @@ struct Listing: Sendable {
   }
 
   mutating func set(_ name: String, _ target: Target) {
-    guard Self.isName(name) else { return }
     let place = place(of: name)
     let item = Item(name, target)
     if holds(name, at: place) {
@@ -86,6 +73,18 @@ struct Listing: Sendable {
       if order <= 0 { a += 1 }
       if order >= 0 { b += 1 }
     }
+  }
+}
+
+extension Array {
+  /// The first place whose element does not come `before`; those that do come first.
+  func partitionPoint(_ before: (Element) -> Bool) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if before(self[middle]) { low = middle + 1 } else { high = middle }
+    }
+    return low
   }
 }
 

@@ -50,15 +50,7 @@ struct PodcastEntry: Sendable {
 
   mutating func forgetEpisodes() { episodes = nil }
 
-  private func place(of id: Int64) -> Int {
-    guard let episodes else { return 0 }
-    var (low, high) = (0, episodes.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if episodes[middle].id < id { low = middle + 1 } else { high = middle }
-    }
-    return low
-  }
+  private func place(of id: Int64) -> Int { episodes?.partitionPoint { $0.id < id } ?? 0 }
 }
 
 /// A podcast's directory in a search or among the subscriptions: what listings need of it.

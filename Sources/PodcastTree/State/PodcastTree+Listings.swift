@@ -122,7 +122,7 @@ package final class OpenDirectory: Sendable {
     guard let listing = found, first < listing.items.count else { return [] }
     let part = listing.items[first..<min(listing.items.count, first + count)]
     return zip(part, tree.attributes(of: part.map(\.target))).map {
-      DirectoryItem(name: $0.name, attributes: $1)
+      ($0.name, $1)
     }
   }
 }

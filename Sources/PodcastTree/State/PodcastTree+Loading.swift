@@ -7,8 +7,18 @@ internal import TransferProtocol
 
 /// Reads into memory what directories need. On the loader's thread.
 extension PodcastTree {
-  /// Applies an event to the state, and sends the difference to the kernel and to watchers.
-  func apply(_ event: TreeEvent) { tell(state.withLock { $0.apply(event) }) }
+  /// Applies an event to the state, and sends the difference to the kernel and to watchers. Views that are outdated then
+  /// are read a moment later: a burst of changes costs one query. A listing before that queries at once.
+  func apply(_ event: TreeEvent) {
+    tell(state.withLock { $0.apply(event) })
+    freshenViewsSoon()
+  }
+
+  func freshenViewsSoon() {
+    let stale = state.withLock { state in state.readViews.filter { state.isStale($0) ?? false } }
+    if stale.isEmpty { return }
+    loader.async(after: 0.2) { [weak self] in for view in stale { try? self?.loadView(view) } }
+  }
 
   func loadSearches() throws {
     if state.withLock({ $0.searches != nil }) { return }
@@ -30,8 +40,27 @@ extension PodcastTree {
     if state.withLock({ $0.results[id] == nil }) { try readResults(ofSearch: id) }
   }
 
+  /// Reads the rows that a folder's listing and its time need.
+  func load(_ folder: NodeID) throws {
+    switch (folder, folder.kind) {
+    case (.search, _): try loadSearches()
+    case (.discover, _):
+      try catalog.makeCategories()
+      try readSearches()
+    case (.subscriptions, _): try loadSubscriptions()
+    case (.latest, _): try loadView(folder)
+    case (_, .search):
+      try loadSearches()
+      let isView = state.withLock { $0.readQueries[folder] != nil }
+      if try !isView && catalog.fillCategory(folder.row) { takeInCommits() }
+      try loadResults(ofSearch: folder.row)
+    case (_, .result), (_, .subscription): try loadRow(of: folder)
+    default: break
+    }
+  }
+
   /// The row that says which podcast a directory shows.
-  func loadRow(of node: NodeID) throws {
+  private func loadRow(of node: NodeID) throws {
     if node.kind == .subscription { return try loadSubscriptions() }
     if node.kind != .result || state.withLock({ $0.folders[node] != nil }) { return }
     // A handle of an earlier mount.
@@ -104,16 +133,8 @@ extension PodcastTree {
     else { return }
     let selected = try catalog.episodes(
       selectedBy: query, downloads: state.withLock { $0.downloads(for: query) },
-      limit: QueryResult.capacity(of: query))
+      limit: query.limit)
     apply(.view(view, try loadListed(selected), query))
-  }
-
-  /// Has the index say whether the texts of some episodes match the queries that need it.
-  func noteTexts(of ids: [Int64]) throws {
-    for (view, query) in state.withLock({ state in state.indexedViews.map { ($0, state.query(of: $0)) } }) {
-      guard let matching = try query.map({ try catalog.matching($0, among: ids) }) else { continue }
-      state.withLock { $0.views[view]?.note(ids, matching: matching) }
-    }
   }
 
   func readQueue() throws {
@@ -122,7 +143,6 @@ extension PodcastTree {
       Set(state.queue.keys).symmetricDifference(entries.map(\.episode))
     }
     let new = try catalog.episodes(changed.sorted())
-    try noteTexts(of: changed.sorted())
     apply(.queue(entries, episodes: try loadListed(new)))
     transfers.protect(
       state.withLock { state in entries.compactMap { state.views[.queue]?.episode($0.episode)?.mediaKey } })

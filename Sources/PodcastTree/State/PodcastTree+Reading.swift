@@ -47,7 +47,7 @@ extension PodcastTree {
       if state.withLock({ $0.queue[id] != nil }) { try queueChanged() }
       try readRows(state.withLock { $0.folders(showing: EpisodeID.podcast(of: id)) })
     case .queue: try queueChanged()
-    case .texts: state.withLock { $0.staleViews.formUnion($0.indexedViews) }
+    case .texts: textsChanged { $0.needsIndex }
     case .synchronized(let added, let removed, let episodes):
       events.recordSynchronized(added: added, removed: removed, episodes: episodes)
     case .sidecar(let number): sidecarChanged(NodeID(rawValue: UInt64(number)))
@@ -95,9 +95,7 @@ extension PodcastTree {
     let old = state.withLock { state in state.subscriptions.map { Set($0.map(\.podcast)) } }
     apply(.subscriptions(folders, try catalog.folderTimes()))
     guard let old else { return }
-    // Not all of a long list at once: the others come when they are opened.
-    let new = folders.map(\.podcast).filter { !old.contains($0) }
-    for podcast in new.prefix(Self.coversAtOnce) { fetchCover(ofPodcast: podcast) }
+    for folder in folders where !old.contains(folder.podcast) { fetchCover(ofPodcast: folder.podcast) }
   }
 
   /// Reads the rows of directories that say when their podcast last listed something else.
@@ -140,7 +138,6 @@ extension PodcastTree {
     let isInMemory = state.withLock { $0.podcasts[EpisodeID.podcast(of: first)] != nil }
     let episodes = try loadListed(catalog.episodes(ids))
     defer { if !isInMemory { state.withLock { $0.forgetUnshown() } } }
-    try noteTexts(of: ids)
     apply(.episodes(episodes))
     // A lost catalogue knows them again: they may have been downloaded before.
     transfersChanged(
@@ -158,19 +155,20 @@ extension PodcastTree {
     if events.hasReaders { events.record(refreshed: podcast) }
   }
 
+  /// The index answers some queries otherwise now.
+  func textsChanged(_ isConcerned: (EpisodeQuery) -> Bool) {
+    state.withLock { state in
+      state.staleViews.formUnion(state.readQueries.filter { isConcerned($0.value) }.keys)
+    }
+    freshenViewsSoon()
+  }
+
   /// Records new episodes of a subscription for readers of the events.
   private func recordNew(_ ids: [Int64], of podcast: Int64) throws {
     guard events.hasReaders, state.withLock({ $0.followed[podcast] != nil }),
       let record = try catalog.podcast(podcast)
     else { return }
     events.record(new: try catalog.episodes(ids), of: record)
-  }
-
-  /// A burst of changes costs one query. A listing before that queries at once.
-  func freshenViewsSoon() {
-    let stale = state.withLock { state in state.readViews.filter { state.isStale($0) ?? false } }
-    if stale.isEmpty { return }
-    loader.async(after: 0.2) { [weak self] in for view in stale { try? self?.loadView(view) } }
   }
 
   // MARK: Downloads
@@ -194,7 +192,6 @@ extension PodcastTree {
   private func take(_ status: TransferStatus?, _ key: MediaKey, _ episode: ListedEpisode?) {
     if status?.isEpisode == false { return }
     let old = state.withLock { $0.statuses[key] }
-    if let episode, old?.stage != status?.stage { try? noteTexts(of: [episode.id]) }
     apply(.transfer(key, status, episode))
     if let status { report(status, before: old) }
     if status?.state == .cached, old?.state != .cached, let episode { fetchTranscript(of: episode) }

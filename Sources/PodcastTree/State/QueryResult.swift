@@ -1,5 +1,6 @@
 internal import Catalog
 internal import PodcastModel
+internal import TransferProtocol
 
 /// The episodes that a query selects, and their names. A change of an episode costs one `update`, however many there are.
 struct QueryResult: Sendable {
@@ -22,15 +23,11 @@ struct QueryResult: Sendable {
   /// The folder's name, where it is that of a podcast.
   let name: String
   private let naming: Naming
-  /// Of a limited query: in its order.
-  private var rows: [Row] = []
-  private var rowByID: [Int64: Row] = [:]
-  /// Whether `rows` are all that the query selects.
-  private var isWhole = true
+  private var rows: [Int64: Row] = [:]
+  /// Whether rows that are not here may be among those that the query selects.
+  private(set) var isOutdated = false
   /// When the clock alone may change what it selects, in seconds since 1970.
   private var validUntil = Int64.max
-  /// Episodes whose texts match, of those that were looked up in the index.
-  private var matches: Set<Int64> = []
   /// Of the episodes that are shown.
   private var names: [Int64: (stem: String, name: String)] = [:]
   private var taken = UniqueNames()
@@ -42,108 +39,60 @@ struct QueryResult: Sendable {
   }
 
   /// - Parameters:
-  ///   - rows: as many as `capacity` says, or all that it selects.
+  ///   - rows: those that the query selects, at most as many as its limit says.
   ///   - now: seconds since 1970.
   init(_ query: EpisodeQuery, _ rows: [Row], now: Int64) {
     self.init(query)
-    matches = query.needsIndex ? Set(rows.map(\.episode.id)) : []
-    self.rows = rows.filter { query.matches($0.facts, now: now) }
-      .sorted { query.isOrdered($0.facts, before: $1.facts) }
-    rowByID = Dictionary(self.rows.map { ($0.episode.id, $0) }, uniquingKeysWith: { first, _ in first })
-    isWhole = rows.count < Self.capacity(of: query)
     if query.isFedByClock { validUntil = now + Self.clockStep }
-    for row in self.rows { noteClock(row, now) }
     // In the order of their numbers, so that a remount gives the same names.
-    for row in shown.sorted(by: { $0.episode.id < $1.episode.id }) { show(row) }
+    for row in rows.sorted(by: { $0.episode.id < $1.episode.id }) where query.matches(row.facts, now: now) {
+      show(row, now)
+    }
   }
 
   /// Seconds after which a query that the clock adds to is run again.
   private static let clockStep: Int64 = 60
 
-  /// The most rows that a result holds: when one of those shown goes, the next takes its place.
-  static func capacity(of query: EpisodeQuery) -> Int {
-    query.limit == .max ? .max : query.limit + min(query.limit, 100)
-  }
-
-  private var isLimited: Bool { query.limit != .max }
-  var shown: [Row] { isLimited ? Array(rows.prefix(query.limit)) : Array(rowByID.values) }
-  var count: Int { names.count }
-  /// Whether rows have to be read: it would show more of them than it has, or the clock has changed what it selects.
-  func isStale(now: Int64) -> Bool { !isWhole && rows.count < query.limit || now >= validUntil }
+  var shown: [Row] { Array(rows.values) }
+  var count: Int { rows.count }
+  /// Whether rows have to be read: others may be selected now, or the clock has changed what is.
+  func isStale(now: Int64) -> Bool { isOutdated || now >= validUntil }
   func name(of id: Int64) -> String? { names[id]?.name }
-  func episode(_ id: Int64) -> ListedEpisode? { rowByID[id]?.episode }
-  var podcasts: Set<Int64> { Set(rowByID.values.map(\.episode.podcast)) }
+  func episode(_ id: Int64) -> ListedEpisode? { rows[id]?.episode }
+  var podcasts: Set<Int64> { Set(rows.values.map(\.episode.podcast)) }
   func episodes(ofPodcast podcast: Int64) -> [Int64] {
-    rowByID.keys.filter { EpisodeID.podcast(of: $0) == podcast }.sorted()
-  }
-
-  /// Whether the texts of some episodes match, before their rows change.
-  mutating func note(_ ids: [Int64], matching: Set<Int64>) {
-    matches.subtract(ids)
-    matches.formUnion(matching)
+    rows.keys.filter { EpisodeID.podcast(of: $0) == podcast }.sorted()
   }
 
   /// Takes in an episode's row as it is now; nil where the episode is gone.
-  /// - Returns: another episode that has come into what is shown, or left it, with the name that it had.
-  mutating func update(_ id: Int64, to row: Row?, now: Int64) -> (episode: ListedEpisode, oldName: String?)? {
-    let selected = row.flatMap { selects($0, now) ? $0 : nil }
-    if selected == nil { matches.remove(id) }
-    if !isLimited {
-      if let old = rowByID.removeValue(forKey: id) { hide(old) }
-      rowByID[id] = selected
-      if let selected { show(selected) }
-      return nil
-    }
-    let near = rows.dropFirst(max(0, query.limit - 1)).prefix(2).map { ($0.episode, name(of: $0.episode.id)) }
-    if let old = rowByID.removeValue(forKey: id) {
-      let place = place(of: old)
-      rows.remove(at: place)
-      if place < query.limit {
-        hide(old)
-        if rows.count >= query.limit { show(rows[query.limit - 1]) }
-      }
-    }
-    if let selected { insert(selected, now) }
-    return near.first { $0.0.id != id && name(of: $0.0.id) != $0.1 }.map { ($0.0, $0.1) }
-  }
-
-  private func selects(_ row: Row, _ now: Int64) -> Bool {
-    query.matches(row.facts, now: now) && (!query.needsIndex || matches.contains(row.episode.id))
-  }
-
-  private mutating func noteClock(_ row: Row, _ now: Int64) {
-    if let change = query.nextChange(of: row.facts, after: now) { validUntil = min(validUntil, change) }
-  }
-
-  private mutating func insert(_ row: Row, _ now: Int64) {
-    let place = place(of: row)
-    // Rows that were not read may follow the last one.
-    if place == rows.count && !isWhole { return }
-    rows.insert(row, at: place)
-    rowByID[row.episode.id] = row
-    noteClock(row, now)
-    if place < query.limit {
-      if rows.count > query.limit { hide(rows[query.limit]) }
-      show(row)
-    }
-    if rows.count > Self.capacity(of: query) {
-      rowByID[rows.removeLast().episode.id] = nil
-      isWhole = false
+  ///
+  /// The result of a query with a limit does not know what lies beyond that, and only an index knows whose texts match. So
+  /// an episode that may come in then makes the result outdated.
+  /// - Parameter old: its row before; nil where memory did not hold it.
+  mutating func update(_ id: Int64, from old: Row?, to row: Row?, now: Int64) {
+    let isFull = rows.count >= query.limit
+    let new = row.flatMap { query.matches($0.facts, now: now) ? $0 : nil }
+    let former = rows[id] ?? old.flatMap { query.matches($0.facts, now: now) ? $0 : nil }
+    let staysInPlace = new.map { new in former.map { isSamePlace($0, new) } ?? false } ?? false
+    if let shown = rows.removeValue(forKey: id) {
+      hide(shown)
+      if isFull && !staysInPlace { isOutdated = true }
+      if let new { show(new, now) }
+    } else if let new {
+      if !isFull && !query.needsIndex { return show(new, now) }
+      if !staysInPlace { isOutdated = true }
     }
   }
 
-  private func place(of row: Row) -> Int {
-    var (low, high) = (0, rows.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if query.isOrdered(rows[middle].facts, before: row.facts) { low = middle + 1 } else { high = middle }
-    }
-    return low
+  private func isSamePlace(_ a: Row, _ b: Row) -> Bool {
+    !query.isOrdered(a.facts, before: b.facts) && !query.isOrdered(b.facts, before: a.facts)
   }
 
   /// Shortened names of two podcasts may be equal, and so may their episodes' names: the later name gets a number.
-  private mutating func show(_ row: Row) {
+  private mutating func show(_ row: Row, _ now: Int64) {
     let episode = row.episode
+    rows[episode.id] = row
+    if let change = query.nextChange(of: row.facts, after: now) { validUntil = min(validUntil, change) }
     let stem =
       switch naming {
       case .own: episode.stem
@@ -157,5 +106,85 @@ struct QueryResult: Sendable {
 
   private mutating func hide(_ row: Row) {
     if let old = names.removeValue(forKey: row.episode.id), naming == .mixed { taken.remove(old.stem) }
+  }
+}
+
+extension TreeState {
+  init(latest: EpisodeQuery = .latest(100, days: 60)) { readQueries = [.latest: latest] }
+
+  /// What a folder of episodes selects; nil for other folders, and where its search has not been read.
+  func query(of folder: NodeID) -> EpisodeQuery? { readQueries[folder] ?? views[folder]?.query }
+
+  /// The folders whose rows are read from the catalogue.
+  var readViews: [NodeID] { Array(readQueries.keys) }
+
+  /// The folders of episodes of several podcasts.
+  var mixedViews: [NodeID] { [.queue, .downloading, .paused, .failed] + readQueries.keys }
+
+  func views(ofEpisode id: Int64) -> [NodeID] {
+    mixedViews + [NodeID(.downloadedPodcast, EpisodeID.podcast(of: id))]
+  }
+
+  /// Whether a view's rows are to be read; nil where they never were.
+  func isStale(_ view: NodeID) -> Bool? {
+    views[view].map { staleViews.contains(view) || $0.isStale(now: FileTime.now.seconds) }
+  }
+
+  /// What queries select by; nil where its podcast is not in memory.
+  func row(of episode: ListedEpisode) -> QueryResult.Row? {
+    guard let podcast = podcasts[episode.podcast] else { return nil }
+    let folder = followed[podcast.id].flatMap { folders[$0]?.name }
+    var facts = episode.facts(show: podcast.title, folder: folder)
+    facts.queuePlace = queue[episode.id]
+    // Two episodes may have one address: views show the one that the download belongs to.
+    if downloadOfKey[episode.mediaKey] == episode.id {
+      facts.download = stage(of: episode)
+      if status(of: episode)?.isKept ?? false { facts.marks.insert(.kept) }
+    }
+    return QueryResult.Row(episode: episode, podcastName: podcast.name, facts: facts)
+  }
+
+  /// The episodes in each state that a query looks at and only their downloads tell.
+  func downloads(for query: EpisodeQuery) -> [EpisodeQuery.State: Set<Int64>] {
+    let states = query.states.union(query.excludedStates).filter(\.isOfDownload)
+    if states.isEmpty { return [:] }
+    let rows = downloads.values.compactMap { row(of: $0)?.facts }
+    return Dictionary(
+      uniqueKeysWithValues: states.map { state in (state, Set(rows.filter { $0.has(state) }.map(\.id))) })
+  }
+
+  /// Takes in the rows that a view's query has selected.
+  mutating func apply(_ view: NodeID, _ episodes: [ListedEpisode], _ query: EpisodeQuery) -> Difference {
+    staleViews.remove(view)
+    let rows = episodes.compactMap { row(of: $0) }
+    let old = views.updateValue(QueryResult(query, rows, now: FileTime.now.seconds), forKey: view)
+    // A search for podcasts may have become one for episodes.
+    if old == nil && listings[view] == nil { return Difference() }
+    let difference = remake([view])
+    if difference.names.contains(where: { $0.event != .replaced }) { noteTime(.now, of: view) }
+    return difference
+  }
+
+  /// Takes in the queue.
+  /// - Parameter episodes: those that are new in it.
+  mutating func apply(_ entries: [QueueEntry], _ episodes: [ListedEpisode]) -> Difference {
+    let new = Dictionary(entries.map { ($0.episode, $0.place) }, uniquingKeysWith: { first, _ in first })
+    let changed = Set(queue.keys).union(new.keys).filter { queue[$0] != new[$0] }
+    return changing(changed.sorted(), to: episodes) { $0.queue = new }
+  }
+
+  /// Notes which directories of `Search/` list episodes. Forgets the results of those whose query has changed, so that they
+  /// are read again.
+  mutating func noteEpisodeSearches(_ searches: [Search]) {
+    let queries = searches.filter { $0.category == nil }.compactMap { search in
+      (try? EpisodeQuery(parsing: search.name)).flatMap(\.self).map { (NodeID(.search, search.id), $0) }
+    }
+    var new = Dictionary(queries, uniquingKeysWith: { first, _ in first })
+    new[.latest] = readQueries[.latest]
+    for view in readViews where new[view] != readQueries[view] {
+      views[view] = nil
+      staleViews.remove(view)
+    }
+    readQueries = new
   }
 }

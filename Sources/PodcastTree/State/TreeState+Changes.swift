@@ -12,42 +12,35 @@ extension TreeState {
     _ change: (inout TreeState) -> Void
   ) -> Difference {
     var (before, after) = (Names(), Names())
+    var rows: [Int64: QueryResult.Row] = [:]
     var touched: Set<NodeID> = []
+    var outdated: Set<NodeID> = []
     for id in ids {
       guard let episode = episode(id) else { continue }
       before.add(names(of: episode))
+      rows[id] = row(of: episode)
       touched.insert(node(of: episode))
     }
     if let podcast { before.add(names(ofCover: podcast)) }
     change(&self)
     let given = Dictionary(new.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-    var moved: [(view: NodeID, episode: ListedEpisode)] = []
     let now = FileTime.now.seconds
     for id in ids {
-      let row = (given[id] ?? self.episode(id)).flatMap { self.row(of: $0) }
+      let episode = given[id] ?? self.episode(id)
+      let row = episode.flatMap { self.row(of: $0) }
       makeDownloadedFolder(row, &after)
       for view in views(ofEpisode: id) {
-        guard let other = views[view]?.update(id, to: row, now: now), !ids.contains(other.episode.id) else {
-          continue
-        }
-        if let name = other.oldName, !moved.contains(where: { $0.episode.id == other.episode.id }) {
-          before.add(name, in: view, Shown(.episode(other.episode), node(of: other.episode)))
-        }
-        moved.append((view, other.episode))
+        views[view]?.update(id, from: rows[id], to: row, now: now)
+        if views[view]?.isOutdated ?? false { outdated.insert(view) }
       }
-    }
-    for (view, episode) in moved {
-      touched.insert(node(of: episode))
-      guard let name = views[view]?.name(of: episode.id) else { continue }
-      after.add(name, in: view, Shown(.episode(episode), node(of: episode)))
-    }
-    for episode in ids.compactMap({ given[$0] ?? self.episode($0) }) {
+      guard let episode else { continue }
       after.add(names(of: episode))
       touched.insert(node(of: episode))
     }
     if let podcast { after.add(names(ofCover: podcast)) }
     var difference = show(from: before, to: after, at: time)
     difference.attributes += touched
+    difference.listings += outdated
     return difference
   }
 
@@ -57,7 +50,7 @@ extension TreeState {
     let folder = NodeID(.downloadedPodcast, row.episode.podcast)
     if views[folder] != nil { return }
     views[folder] = QueryResult(.downloaded, name: row.podcastName)
-    names.add(row.podcastName, in: .downloaded, Shown(.node(folder), folder))
+    names.add(row.podcastName, in: .downloaded, Shown(target: .node(folder), node: folder))
     names.add(self.names(ofCover: row.episode.podcast))
   }
 
@@ -65,9 +58,9 @@ extension TreeState {
   func names(of episode: ListedEpisode) -> Names {
     var names = Names()
     func add(_ name: String, in folder: NodeID, sidecars: (Sidecar) -> Bool) {
-      names.add(name, in: folder, Shown(.episode(episode), node(of: episode)))
+      names.add(name, in: folder, Shown(target: .episode(episode), node: node(of: episode)))
       for sidecar in episode.sidecars where sidecars(sidecar) {
-        names.add(sidecar.name, in: folder, Shown(.sidecar(sidecar), sidecar.node))
+        names.add(sidecar.name, in: folder, Shown(target: .sidecar(sidecar), node: sidecar.node))
       }
     }
     for folder in folders(showing: episode.podcast) where shows(episode, in: folder) {
@@ -86,7 +79,7 @@ extension TreeState {
     let downloaded = NodeID(.downloadedPodcast, podcast)
     let folders = isListed(cover) ? folders(showing: podcast) : []
     for folder in folders + (isHere(cover) && views[downloaded] != nil ? [downloaded] : []) {
-      names.add(cover.name, in: folder, Shown(.sidecar(cover), cover.node))
+      names.add(cover.name, in: folder, Shown(target: .sidecar(cover), node: cover.node))
     }
     return names
   }
@@ -152,7 +145,7 @@ extension TreeState {
   }
 
   private func shown(_ target: Target) -> Shown {
-    if case .episode(let episode) = target { return Shown(target, node(of: episode)) }
-    return Shown(target, target.identity)
+    if case .episode(let episode) = target { return Shown(target: target, node: node(of: episode)) }
+    return Shown(target: target, node: target.identity)
   }
 }

@@ -58,7 +58,7 @@ extension TreeState {
       forget(folder)
       viewTimes[folder] = nil
       var names = Names()
-      names.add(name, in: .downloaded, Shown(.node(folder), folder))
+      names.add(name, in: .downloaded, Shown(target: .node(folder), node: folder))
       return show(from: names, to: Names(), at: .now)
     case .copy(let sidecar, let copy):
       var difference = changing(sidecar.node.kind == .cover ? [] : [sidecar.node.row], cover: sidecar.podcast)
@@ -182,7 +182,7 @@ extension TreeState {
         if state.downloads[episode.id]?.mediaKey == episode.mediaKey { state.downloads[episode.id] = episode }
       }
     }
-    difference.states = known.flatMap { names(of: $0).episodes }
+    difference.news = known.flatMap { names(of: $0).episodes }
     return difference
   }
 
@@ -205,7 +205,7 @@ extension TreeState {
     // The daemon does not report each state: the file may have been damaged meanwhile. All bytes are in the cache, so the
     // kernel drops its pages without waiting.
     if status?.state == .cached { difference.bytes.append(episode.node(status)) }
-    if old?.state != status?.state { difference.states = names(of: episode).episodes }
+    if old?.state != status?.state { difference.news = names(of: episode).episodes }
     return difference
   }
 }

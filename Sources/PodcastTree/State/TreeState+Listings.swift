@@ -20,7 +20,7 @@ extension TreeState {
         upload.name.map { Listing.Item($0, .node(upload.node)) }
       }
       return subscriptions.map { folders in
-        [Listing.Item(SubscriptionsFolder.listName, .node(.subscriptionList))]
+        [Listing.Item(PodcastTree.listName, .node(.subscriptionList))]
           + folders.map { Listing.Item($0.name, .node(NodeID(.subscription, $0.id))) } + files
       }
     case (.downloaded, _):

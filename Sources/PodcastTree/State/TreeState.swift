@@ -183,7 +183,7 @@ struct TreeState: Sendable {
     switch node.kind {
     case .fixed:
       if node == .control { return (.root, ".podcastfs") }
-      if node == .subscriptionList { return (.subscriptions, SubscriptionsFolder.listName) }
+      if node == .subscriptionList { return (.subscriptions, PodcastTree.listName) }
       if let name = Self.downloadFolders.first(where: { $0.1 == node })?.0 { return (.downloading, name) }
       for (folder, names) in FixedFolder.names {
         if let name = names.first(where: { $0.1 == node })?.0 { return (folder, name) }

@@ -75,21 +75,20 @@ package enum Answer<Value: Sendable>: Sendable {
   static func begun(
     _ begin: (@escaping @Sendable (Result<Value, Errno>) -> Void) -> any Cancellable
   ) -> Answer {
-    let beginning = Monitor(Beginning<Value>.underWay)
+    let outcome = Monitor<(result: Result<Value, Errno>?, waiter: Callback<Result<Value, Errno>>?)>(
+      (nil, nil))
     let task = begin { result in
-      let completion = beginning.withLock { state -> Callback<Result<Value, Errno>>? in
-        defer { state = .ended(result) }
-        if case .awaited(let completion) = state { return completion }
-        return nil
+      let waiter = outcome.withLock { outcome in
+        outcome.result = result
+        return outcome.waiter
       }
-      completion?(result)
+      waiter?(result)
     }
-    if case .ended(let result) = beginning.withLock({ $0 }) { return .ready(result) }
+    if let result = outcome.withLock({ $0.result }) { return .ready(result) }
     return .pending { completion in
-      let result = beginning.withLock { state -> Result<Value, Errno>? in
-        if case .ended(let result) = state { return result }
-        state = .awaited(Callback(completion))
-        return nil
+      let result = outcome.withLock { outcome in
+        outcome.waiter = Callback(completion)
+        return outcome.result
       }
       if let result { completion(result) }
       return { task.cancel() }
@@ -127,20 +126,6 @@ package enum Answer<Value: Sendable>: Sendable {
       return {}
     }
   }
-}
-
-extension Answer where Value == Void {
-  /// Ends when the transfers have taken an order, or with the reason why they have not.
-  static func order(_ begin: @escaping @Sendable (@escaping OrderCompletion) -> any Cancellable) -> Answer {
-    .task { completion in begin { completion($0.map { .failure($0) } ?? .success(())) } }
-  }
-}
-
-/// An operation that begins before anybody waits for it.
-private enum Beginning<Value: Sendable>: Sendable {
-  case underWay
-  case awaited(Callback<Result<Value, Errno>>)
-  case ended(Result<Value, Errno>)
 }
 
 /// Gives up whichever stage of a chain is under way.

@@ -24,7 +24,8 @@ struct CommandLog: Hashable {
   /// Those whose rows differ from the store's, each with a number that grows.
   private var changed: [MediaKey: UInt64] = [:]
   private var lastChange: UInt64 = 0
-  private var restsUntil: Instant?
+  /// Until when what nobody has ordered waits, because the store cannot be written.
+  private(set) var restsUntil: Instant?
   /// How many names of each are being taken away: orders wait for that.
   private var removals: [MediaKey: Int] = [:]
 
@@ -44,12 +45,12 @@ struct CommandLog: Hashable {
   }
 
   /// What goes into the next commit: what was ordered, and of the other rows those that have waited longest.
-  /// - Parameter isHeld: whether orders for a download wait.
+  /// - Parameter held: episodes whose orders wait.
   mutating func next(
-    _ id: SaveID, at now: Instant, isHeld: (MediaKey) -> Bool
+    _ id: SaveID, at now: Instant, held: Set<MediaKey> = []
   ) -> (orders: [Order], rows: [MediaKey])? {
     if batch != nil || queue.isEmpty && changed.isEmpty { return nil }
-    let isReady = { [removals] (order: Order) in removals[order.key] == nil && !isHeld(order.key) }
+    let isReady = { [removals] (order: Order) in removals[order.key] == nil && !held.contains(order.key) }
     let orders = queue.filter(isReady)
     queue.removeAll(where: isReady)
     if orders.isEmpty, let restsUntil, restsUntil > now { return nil }
@@ -63,17 +64,10 @@ struct CommandLog: Hashable {
     return (orders, rows)
   }
 
-  /// The store cannot be written: what nobody has ordered waits for a while.
-  /// - Returns: until when.
-  mutating func rest(at now: Instant) -> Instant {
-    let end = now.adding(5)
-    restsUntil = end
-    return end
-  }
-
-  mutating func saved(_ id: SaveID) -> Batch? {
+  mutating func saved(_ id: SaveID, failed: Bool, at now: Instant) -> Batch? {
     guard let done = batch, done.id == id else { return nil }
     batch = nil
+    restsUntil = failed ? now.adding(5) : nil
     return done
   }
 

@@ -56,8 +56,6 @@ struct Download: Hashable {
   /// The current generation's files, while anybody needs them.
   var files: OpenFiles?
   var fetches: [Fetch] = []
-  /// The request for the file's end, while the first response has not told what that must be of.
-  var tail: Fetch?
   var readers: [Reader] = []
   var slot = Slot.none
   var ranges = RangePolicy.trusted
@@ -142,8 +140,11 @@ struct Download: Hashable {
 
   var isWanted: Bool { if case .wanted = demand { content != .whole } else { false } }
 
+  /// Those that do not read what came before.
+  var currentReaders: [Reader] { readers.filter { $0.generation ?? record.generation == record.generation } }
+
   /// Whether a reader has it open that makes it come, beside the queue.
-  var isOpenForDownload: Bool { readers.contains { $0.isCurrent(record.generation) && $0.mayDownload } }
+  var isOpenForDownload: Bool { currentReaders.contains(where: \.mayDownload) }
 
   var isRunnable: Bool { isWanted && (slot == .granted || isOpenForDownload) }
 
@@ -170,7 +171,7 @@ struct Download: Hashable {
   var hasNoLength: Bool { openFiles.map { $0.representation.total == nil } ?? false }
 
   /// Whether a response under way has shown that the generation is what the server has.
-  var isConfirmed: Bool { fetches.contains { $0.intake.map { $0.agreeing <= 0 } ?? false } }
+  var isConfirmed: Bool { fetches.contains(where: \.isConfirmed) }
 
   var canSeek: Bool {
     let isValidated = openFiles.map { $0.representation.validator != nil } ?? true
@@ -185,8 +186,7 @@ struct Download: Hashable {
   /// Whether a response goes on though nobody waits for what it brings next: readers that do not download would have to
   /// ask for all of it again.
   var readsThrough: Bool {
-    mayFetch && !canSeek
-      && readers.contains { $0.intent == .fetchOnly && $0.isCurrent(record.generation) }
+    mayFetch && !canSeek && currentReaders.contains { $0.intent == .fetchOnly }
   }
 
   /// Whether a program waits for bytes of this download now, whether or not the whole file is wanted, too.
@@ -195,18 +195,11 @@ struct Download: Hashable {
   /// What readers wait for that may be fetched for them; the oldest wait comes first.
   var fetchableWaits: [Range<Int64>] {
     if !mayFetch { return [] }
-    return readers.filter { $0.intent != .cachedOnly && $0.isCurrent(record.generation) }
+    return currentReaders.filter { $0.intent != .cachedOnly }
       .flatMap(\.waits).sorted { $0.number < $1.number }.map(\.range)
   }
 
   var missing: Int64 { max((record.total ?? 0) - received, 0) }
-
-  /// Bytes to come that are not on their way to the disk, in whole blocks: what it still needs of the disk.
-  var unclaimed: Int64 {
-    guard let total = record.total else { return 0 }
-    guard let files = openFiles else { return FreeSpace.cost(of: 0..<max(total - received, 0)) }
-    return files.claimed.missing(in: 0..<total).reduce(0) { $0 + FreeSpace.cost(of: $1) }
-  }
 
   /// Bytes to come, by the feed's length where the server has told none. Feeds say anything: lengths beyond `limit` or
   /// any episode count for nothing.
@@ -230,9 +223,7 @@ struct Download: Hashable {
     var status = record
     status.state = state
     status.received = received
-    if state == .queued, let message = slot.message, slot != .cacheFull || !retry.lacksRoom {
-      status.error = message
-    }
+    if state == .queued, let message = slot.message { status.error = message }
     if status.state == .cached { status.error = nil }
     if status.state == .downloading {
       status.rate = meter.rate

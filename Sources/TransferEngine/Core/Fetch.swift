@@ -1,45 +1,32 @@
 internal import PodcastModel
 internal import TransferProtocol
 
+/// A request for an enclosure, and its response.
 struct Fetch: Hashable {
   let id: FlowID
   let request: RequestedRange
   /// Whether it was sent to the address that answered before, not through the feed's redirects.
   let isDirect: Bool
-  let asked: Instant
   /// Whether it brings the file's end beside the first response (`askForTail`).
-  var isTail = false
-
-  /// Why nothing more is taken from its host.
-  struct Hold: OptionSet, Hashable {
-    let rawValue: UInt8
-    static let disk = Hold(rawValue: 1)
-    /// `limit_rate`.
-    static let throttle = Hold(rawValue: 2)
-    /// What is stored is still being opened, or a new generation created.
-    static let files = Hold(rawValue: 4)
-    /// Somebody waits for what another response brings.
-    static let precedence = Hold(rawValue: 8)
-  }
-  var holds: Hold = []
+  let isTail: Bool
+  let asked: Instant
   var stage = Stage.asked
 
   enum Stage: Hashable {
     case asked
     /// Its head waits until it is known what is stored.
-    case answered(ResponseHead, firstBytes: [UInt8])
+    case answered(firstBytes: [UInt8])
     /// It begins a generation whose files are being made; its bytes begin at `at`.
-    case begins(ResponseHead, Representation, at: Int64)
-    case feeding
+    case begins(Representation, at: Int64)
   }
+  var head: ResponseHead?
   /// Bytes that came before there were files for them.
-  var early: Int64 = 0
+  private(set) var early: Int64 = 0
   var intake: Intake?
   /// What its head says of the representation, until its bytes have agreed.
   var claim: Representation?
-  /// Whether the whole comes, and whether its end is the connection's.
-  var isWhole = false
-  var isDelimitedByClose = false
+  /// Whether nothing more is taken from its host for now.
+  var isHeld = false
   var ending = Ending.none
 
   enum Ending: Hashable {
@@ -55,11 +42,9 @@ struct Fetch: Hashable {
     var time: Instant
   }
 
-  init(_ id: FlowID, _ request: RequestedRange, isDirect: Bool, asked: Instant) {
-    self.id = id
-    self.request = request
-    self.isDirect = isDirect
-    self.asked = asked
+  init(_ id: FlowID, _ request: RequestedRange, isDirect: Bool, isTail: Bool, asked: Instant) {
+    (self.id, self.request, self.asked) = (id, request, asked)
+    (self.isDirect, self.isTail) = (isDirect, isTail)
   }
 
   var arrived: Int64 { intake?.arrived ?? request.start }
@@ -67,15 +52,26 @@ struct Fetch: Hashable {
   /// Behind the last byte that has been given to the disk.
   var position: Int64 { intake?.position ?? request.start }
 
+  /// Bytes that have come, and that the disk has not written.
+  var held: Int64 { intake?.held ?? early }
+
+  /// Whether it has been shown to be of the stored representation.
+  var isConfirmed: Bool { intake.map { $0.agreeing <= 0 } ?? false }
+
   var hasEnded: Bool { if case .ended = ending { true } else { false } }
 
   var hasProgress: Bool { position >= request.start + Retry.progress }
 
   mutating func feed(_ intake: Intake, at now: Instant) {
-    stage = .feeding
+    stage = .asked
     self.intake = intake
-    early = 0
     beginning = Beginning(position: intake.position, time: now)
+  }
+
+  /// - Returns: false where its body is longer than it may be: the rest counts for nothing.
+  mutating func came(_ count: Int64) -> Bool {
+    if intake == nil { early += count }
+    return intake?.came(count) ?? true
   }
 
   /// Bytes per second since it began; nil while that says nothing.
@@ -114,6 +110,4 @@ struct Reader: Hashable {
   }
 
   var mayDownload: Bool { intent == .download || (intent == .downloadAtRead && hasRead) }
-
-  func isCurrent(_ current: UInt32) -> Bool { generation == nil || generation == current }
 }

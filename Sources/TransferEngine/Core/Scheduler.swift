@@ -11,6 +11,7 @@ struct Scheduler: Hashable {
     var host: String
     var until: Instant?
     var isRunning: Bool
+    var isSlow = false
 
     static func isBefore(_ a: Entry, _ b: Entry) -> Bool {
       a.isTired == b.isTired ? (a.order, a.key) < (b.order, b.key) : b.isTired
@@ -23,8 +24,6 @@ struct Scheduler: Hashable {
   private var line: [Entry] = []
   /// Those that have a slot, or were found to have no room.
   private(set) var placed: Set<MediaKey> = []
-  /// Whether more downloads are ready than there are slots.
-  private(set) var hasQueue = false
   /// Whether what may run has to be decided anew.
   var isChanged = true
   /// Whether a download whose turn it is has no room in the cache.
@@ -62,19 +61,15 @@ struct Scheduler: Hashable {
   func isWaiting(_ key: MediaKey) -> Bool { entries[key]?.isRunning == false }
 
   /// - Parameter isCoolingDown: whether a host is to be left alone.
-  mutating func choose(_ settings: TransferSettings, at now: Instant, isCoolingDown: (String) -> Bool)
-    -> [MediaKey]
-  {
+  func choose(_ settings: TransferSettings, at now: Instant, isCoolingDown: (String) -> Bool) -> [MediaKey] {
     var used: [String: Int64] = [:]
     var chosen: [MediaKey] = []
-    hasQueue = false
-    for entry in running.compactMap({ entries[$0] }).sorted(by: Entry.isBefore) + line {
+    let running = running.compactMap({ entries[$0] }).sorted(by: Entry.isBefore)
+    // One that brings next to nothing keeps its slot while nobody else needs it.
+    for entry in running.filter({ !$0.isSlow }) + line + running.filter(\.isSlow) {
+      if chosen.count >= settings.downloads { break }
       if entry.until.map({ $0 > now }) ?? false { continue }
       if !entry.isRunning && isCoolingDown(entry.host) { continue }
-      if chosen.count >= settings.downloads {
-        hasQueue = true
-        break
-      }
       guard used[entry.host, default: 0] < settings.perHost else { continue }
       used[entry.host, default: 0] += 1
       chosen.append(entry.key)
@@ -88,7 +83,6 @@ extension Download {
     guard isBackground else { return nil }
     return Scheduler.Entry(
       isTired: retry.attempts > 1, order: record.order, key: key, host: source.named,
-      until: retry.until,
-      isRunning: !fetches.isEmpty)
+      until: retry.until, isRunning: !fetches.isEmpty, isSlow: meter.isSlow)
   }
 }

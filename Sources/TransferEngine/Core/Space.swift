@@ -2,9 +2,10 @@ internal import PodcastModel
 internal import TransferProtocol
 
 struct Space: Hashable {
-  var free = FreeSpace()
-  /// Downloads that wait for the disk to be looked at.
-  var waiting: Set<MediaKey> = []
+  /// Bytes that may be written before `min_free` is touched, when the disk was last looked at; nil where nobody has looked.
+  private(set) var left: Int64?
+  private var seen = Instant(nanoseconds: 0)
+  private(set) var isLooking = false
   /// What is being let go of, and how many bytes of it are wanted.
   private(set) var evicting: Set<MediaKey> = []
   private var goal: Int64 = 0
@@ -12,6 +13,19 @@ struct Space: Hashable {
   private(set) var isRefused = false
   private var restsUntil = Instant(nanoseconds: 0)
   private static let rest = 10.0
+
+  /// Seconds for which a look is believed, because others write to the disk too.
+  private static let freshness = 0.5
+
+  func isFresh(at now: Instant) -> Bool { left != nil && now < seen.adding(Self.freshness) }
+
+  /// - Returns: whether the disk is to be looked at: not where it is being looked at.
+  mutating func look() -> Bool {
+    defer { isLooking = true }
+    return !isLooking
+  }
+
+  mutating func looked(_ usable: Int64, at now: Instant) { (left, seen, isLooking) = (usable, now, false) }
 
   func isResting(at now: Instant) -> Bool { now < restsUntil }
 
@@ -22,51 +36,46 @@ struct Space: Hashable {
 
   mutating func evicted(freed: Int64, at now: Instant) -> Set<MediaKey> {
     defer { evicting = [] }
+    left = left.map { $0 + freed }
     isRefused = freed < goal
     if isRefused { restsUntil = now.adding(Self.rest) }
     return evicting
   }
 }
 
-// Room: `cache_size` and `min_free`. It is made as bytes come, not for what a header claims.
+// Room: `cache_size` and `min_free`. It is made as bytes come, not for what a header claims. Whoever writes to the disk sees
+// to it that `min_free` stays free.
 extension TransferCore {
   /// What `error` says of a download that waits for room in the budget, and of one that the disk has none for.
   static let cacheIsFull = "cache is full"
   package static let noSpaceLeft = "no space left on the disk"
 
-  /// Room that must be there for a body of unknown length to begin, and is kept free ahead of what comes.
+  /// Room that is kept free ahead of what comes.
   private static let ahead: Int64 = 2 << 20
-  /// Room for which a reader's download is worth beginning.
-  private static let least: Int64 = 256 << 10
   /// Bytes that a body without a length may have, however small or large the cache.
   private static let endless = (least: Int64(64 << 20), most: Int64(4 << 30))
-  /// What journals, marks and the store take beside what is counted, between two looks at the disk.
-  private static let spare: Int64 = 256 << 10
   /// A full cache lets go of this part of it more than it must: each eviction looks at all that is cached.
   private static let lowWater: Int64 = 50
 
-  /// Bytes that may still be written before `min_free` is touched, as far as is known.
-  var left: Int64 { space.free.left ?? .max }
+  /// Bytes that a write must leave: what journals, marks and the store take is beside what is counted.
+  var leaving: Int64 { settings.minimumFree + 256 << 10 }
 
-  /// Whether there is so much that a minute changes little.
-  var hasPlenty: Bool { left > 1 << 30 && space.free.isKnown(at: now.instant, for: 60) }
+  mutating func measureRoom() { if space.look() { emit(.measureRoom) } }
 
-  mutating func measureRoom() { if space.free.look() { emit(.measureRoom) } }
-
-  /// Something has been let go of, or other bounds hold.
-  mutating func roomHasChanged() {
-    space.free.outdate()
-    measureRoom()
-  }
-
+  /// Keeps to the bounds while bytes come: with every so many written, and once a second.
   mutating func measured(_ available: Int64?) {
-    let usable = (available ?? .max / 2) - settings.minimumFree - Self.spare
-    // The measurement is stale: another one is taken.
-    guard space.free.looked(usable, at: now.instant) else { return measureRoom() }
-    let waiting = space.waiting.sorted()
-    space.waiting = []
-    for key in waiting { touch(key) }
-    if !downloads.starving.isEmpty { reconsider() }
+    space.looked((available ?? .max / 2) - leaving, at: now.instant)
+    var ahead: Int64 = 0
+    for download in downloads.runningInOrder.compactMap({ downloads.active[$0] })
+    where download.record.request.isEpisode {
+      let expected = download.record.total == nil ? Self.ahead / 2 : download.missing
+      ahead += min(expected, 4 * Self.ahead)
+    }
+    let excess = downloads.bytes + ahead - settings.cacheSize
+    if excess > 0 { evict(excess, partly: true) }
+    if ahead > 0, let left = space.left, ahead > left { evict(ahead - left, partly: true) }
+    // Where nothing may go the background waits.
+    reconsider()
   }
 
   /// Which of the wanted downloads that are to run there is room for, in their order.
@@ -74,35 +83,27 @@ extension TransferCore {
     var admitted: Set<MediaKey> = []
     var promised: Int64 = 0
     var promisedOnDisk: Int64 = 0
-    var certain: Int64?
+    lazy var certain = evictable.reduce(0) {
+      // What others have open must have gone before anything begins in its place, or each try would write a little more.
+      $0 + (space.isRefused || space.evicting.contains($1.key) ? 0 : $1.size)
+    }
     for download in wanted.compactMap({ downloads.active[$0] }) {
-      let isKnown = download.record.total != nil
-      let need = isKnown ? download.missing : max(download.expected(atMost: settings.cacheSize), 1)
-      let onDisk = isKnown ? download.unclaimed : max(need, Self.ahead)
+      let need = max(download.expected(atMost: settings.cacheSize), download.record.total == nil ? 1 : 0)
       // What runs has taken its part already; it is stopped where it gets no more.
       let isTaking = !download.fetches.isEmpty
-      let disk = isTaking ? 0 : promisedOnDisk + onDisk - left
+      let disk = isTaking ? 0 : promisedOnDisk + need - (space.left ?? .max)
       let isCounted = download.record.request.isEpisode
       let budget = isCounted ? downloads.bytes + promised + need - settings.cacheSize : 0
       let excess = max(budget, disk)
       // What runs goes on while an eviction makes room.
-      if excess > 0 && !(isTaking && !space.evicting.isEmpty) {
-        // What others have open must have gone before anything begins in its place, or each try would write a little more.
-        let goes =
-          certain
-          ?? evictable.reduce(0) {
-            $0 + (space.isRefused || space.evicting.contains($1.key) ? 0 : $1.size)
-          }
-        certain = goes
-        if goes < excess {
-          // Somebody may have made room since the last look at the disk: nothing goes before the next one.
-          if disk > budget && !space.free.isFresh(at: now.instant) { measureRoom() } else { evict(excess) }
-          continue
-        }
+      if excess > 0 && !(isTaking && !space.evicting.isEmpty) && certain < excess {
+        // Somebody may have made room since the last look at the disk: nothing goes before the next one.
+        if disk > budget && !space.isFresh(at: now.instant) { measureRoom() } else { evict(excess) }
+        continue
       }
       admitted.insert(download.key)
       if isCounted { promised += need }
-      promisedOnDisk += onDisk
+      promisedOnDisk += need
     }
     return admitted
   }
@@ -141,63 +142,19 @@ extension TransferCore {
     for key in space.evicted(freed: freed, at: now.instant).sorted() where downloads.active[key] != nil {
       touch(key)
     }
-    roomHasChanged()
+    for key in downloads.active.keys.sorted()
+    where freed > 0 && downloads.active[key]?.retry.lacksRoom == true {
+      change(key) { _, download in download.retry.until = download.retry.forbiddenUntil }
+    }
     reconsider()
+    measureRoom()
   }
 
-  private enum Room { case there, later, none }
-
-  /// Whether the disk has room for `need` bytes. `later`: the download is looked at again when that may have changed.
-  private mutating func room(for need: Int64, of key: MediaKey) -> Room {
-    let isFresh = space.free.isFresh(at: now.instant)
-    if hasPlenty || left >= need && isFresh { return .there }
-    if !isFresh || space.free.isLooking { measureRoom() } else if !evict(need - left) { return .none }
-    space.waiting.insert(key)
-    return .later
-  }
-
-  /// Whether a reader's download may begin or go on: beyond `cache_size`, but not into `min_free`.
-  mutating func hasRoom(for download: inout Download) -> Bool {
-    if download.isBackground || !download.fetches.isEmpty { return true }
-    let need = download.record.total == nil ? Self.least : min(download.unclaimed, Self.least)
-    let room = need == 0 ? .there : room(for: need, of: download.key)
-    if room == .none { handle(Fault(.noRoom, Self.noSpaceLeft), of: &download) }
-    return room == .there
-  }
-
-  /// Takes room for a piece that is to be written.
-  /// - Returns: whether there is any; else the download is looked at again when that may have changed.
-  mutating func takeRoom(for range: Range<Int64>, of download: inout Download) -> Bool {
-    switch room(for: FreeSpace.cost(of: range), of: download.key) {
-    case .there:
-      space.free.take(range)
-      return true
-    case .later: return false
-    case .none:
-      // What is on its way is shown before anybody hears that there is no more.
-      if download.openFiles?.pending ?? 0 > 0 { return false }
-      // A reader gets the error. A download that nobody reads waits in the queue.
-      let isAwaited = !download.isBackground || download.servesReaders
-      download.retry.excuseHost()
-      endFetches(of: &download, losing: true)
-      touch(&download)
-      if isAwaited { handle(Fault(.noRoom, Self.noSpaceLeft), of: &download) }
-      return false
-    }
-  }
-
-  /// Keeps to the bounds while bytes come: with every so many written, and once a second.
-  mutating func watchRoom() {
-    let active = downloads.runningInOrder
-    var ahead: Int64 = 0
-    for download in active.compactMap({ downloads.active[$0] }) where download.record.request.isEpisode {
-      let expected = download.record.total == nil ? Self.ahead / 2 : download.missing
-      ahead += min(expected, 4 * Self.ahead)
-    }
-    let excess = downloads.bytes + ahead - settings.cacheSize
-    // Where nothing may go the background waits (`assignSlots`).
-    if excess > 0 && !evict(excess, partly: true) && downloads.bytes > settings.cacheSize { reconsider() }
-    if !active.isEmpty { measureRoom() }
+  /// The disk has had no room for what came.
+  /// - Returns: whether some is being made.
+  mutating func makesRoom() -> Bool {
+    measureRoom()
+    return evict(Self.ahead, partly: true)
   }
 
   /// A body without a length must not take the whole cache.

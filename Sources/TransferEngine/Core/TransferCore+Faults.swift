@@ -13,8 +13,15 @@ extension TransferCore {
     download.record.tries.notBefore = download.retry.forbiddenUntil.flatMap { until in
       until > now.instant ? now.wall + Int64(until.seconds(since: now.instant).rounded(.up)) : nil
     }
-    download.record.error = fault.message
     download.retry.lacksRoom = fault.isOfRoom
+    // While episodes are let go of, readers wait.
+    if fault.kind == .noRoom && makesRoom() {
+      download.retry.refusal = nil
+      endFetches(of: &download)
+      return tryLater(&download, fault)
+    }
+    let waitsForCache = fault.kind == .noRoom && download.isBackground && !download.servesReaders
+    download.record.error = waitsForCache ? Self.cacheIsFull : fault.message
     download.retry.refusal = fault.readerErrno.map {
       Retry.Refusal(failure: TransferFailure($0, fault.message), at: now.instant)
     }

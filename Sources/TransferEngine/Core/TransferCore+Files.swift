@@ -56,7 +56,7 @@ extension TransferCore {
     let generation = nextGeneration(after: download.record.generation)
     let id = StoreID(nextNumber())
     attach(OpenFiles(id, .creating(fetch), generation: generation, representation), to: &download)
-    emit(.store(id, .create(download.key, generation: generation, representation)))
+    emit(.store(id, .create(download.key, generation: generation, representation, leaving: leaving)))
   }
 
   /// A number that no other bytes of the episode ever had: the kernel keeps pages by it, for longer than the store, the
@@ -67,22 +67,14 @@ extension TransferCore {
   }
 
   mutating func answered(_ answer: DiskAnswer, by id: StoreID) {
-    switch answer {
-    case .wrote(_, let range), .notWritten(_, let range, _, _): space.free.answered(range)
-    default: break
-    }
     let isWrite = if case .wrote = answer { true } else { false }
-    var isFlushDue = false
     change(files[id], isQuiet: isWrite) { core, download in
       core.answered(answer, &download)
-      let unflushed = download.files?.unflushed ?? 0
-      if isWrite && unflushed >= Limits.flushAfter {
-        core.flush(&download, after: Limits.flushAfter)
-        core.boundEndless(&download)
-        isFlushDue = true
-      }
+      guard isWrite, let files = download.files, files.unflushed >= Limits.flushAfter else { return }
+      core.flush(&download, after: Limits.flushAfter)
+      core.boundEndless(&download)
+      core.measureRoom()
     }
-    if isFlushDue { watchRoom() }
   }
 
   private mutating func answered(_ answer: DiskAnswer, _ download: inout Download) {
@@ -104,7 +96,7 @@ extension TransferCore {
     case .missing:
       detach(&download)
       vanished(&download)
-      judgeWaiting(of: &download)
+      judgeHeads(of: &download)
     case .created:
       created(&download)
     case .wrote(let fetch, let range): wrote(range, of: fetch, &download)
@@ -145,7 +137,7 @@ extension TransferCore {
     download.record.total = representation.total
     // The disk may have lost what it never took.
     if download.files?.isComplete == false { lost(&download) }
-    judgeWaiting(of: &download)
+    judgeHeads(of: &download)
   }
 
   /// Bytes of what was whole are gone: they come again where anybody wants them.
@@ -261,17 +253,12 @@ extension TransferCore {
   /// Takes up files that the store does not know: complete ones where it was lost, and those that were begun just before
   /// a daemon was killed. Removes the others, and those whose names a power loss has brought back.
   mutating func sweep(_ found: [FoundFile], _ missing: [GenerationName]) {
-    listed()
-    let names = Set(found.map { GenerationName(key: $0.key, generation: $0.generation) })
-    // Of each episode the latest.
-    for file in found.sorted(by: { ($0.written, $0.key) > ($1.written, $1.key) }) { adopt(file, names) }
-    for file in found.sorted(by: { ($0.key, $0.generation) < ($1.key, $1.generation) }) {
-      let generations = [
-        downloads.record(of: file.key)?.generation, downloads.active[file.key]?.files?.generation,
-      ]
-      if !generations.contains(file.generation) || downloads.isEmptied(file.key) {
-        remove(file.key, file.generation)
-      }
+    if phase == .listing { phase = .running }
+    for (key, files) in Dictionary(grouping: found, by: \.key).sorted(by: { $0.key < $1.key }) {
+      if !downloads.isEmptied(key) && !log.isDropping(key) { adopt(files, of: key) }
+      let own = [downloads.record(of: key)?.generation, downloads.active[key]?.files?.generation]
+      for file in files.sorted(by: { $0.generation < $1.generation })
+      where !own.contains(file.generation) || downloads.isEmptied(key) { remove(key, file.generation) }
     }
     // Not before another generation has been found.
     for name in missing
@@ -279,26 +266,16 @@ extension TransferCore {
       change(name.key) { core, download in core.vanished(&download) }
     }
     for key in downloads.active.keys.sorted() { touch(key) }
-    // What was ordered since then wins.
-    for order in early {
-      if downloads.active[order.key]?.isWanted == true {
-        answer(order.name)
-      } else {
-        hear(order.order, order.name)
-      }
-    }
-    early = []
   }
 
-  private mutating func adopt(_ file: FoundFile, _ names: Set<GenerationName>) {
-    let record = downloads.record(of: file.key)
-    if downloads.isEmptied(file.key) || record == nil && file.size == nil { return }
-    if let record, names.contains(GenerationName(key: file.key, generation: record.generation)),
-      record.generation != file.generation || downloads.storedName(of: file.key) != nil
-    {
-      return
-    }
-    change(record?.request ?? TransferRequest(key: file.key)) { core, download in
+  /// Of the files of an episode the store's own counts, else the latest; of an unknown one only a complete one.
+  private mutating func adopt(_ files: [FoundFile], of key: MediaKey) {
+    let record = downloads.record(of: key)
+    let latest = files.filter { record != nil || $0.size != nil }
+      .max { ($0.written, $0.generation) < ($1.written, $1.generation) }
+    let own = files.first { $0.generation == record?.generation }
+    guard let file = own ?? latest, own == nil || downloads.storedName(of: key) == nil else { return }
+    change(record?.request ?? TransferRequest(key: key)) { core, download in
       if let open = download.files, open.phase != .opening { return }
       core.detach(&download)
       download.record.generation = file.generation

@@ -31,9 +31,6 @@ extension TransferCore {
   /// An order goes to the disk before it acts. Only files go before that, because they make room for it.
   mutating func hear(_ order: TransferOrder, _ name: ClientNumber) {
     var order = order
-    if phase == .listing, order.verb == .forget, !downloads.contains(order.key) {
-      return early.append(.init(name: name, order: order, place: 0, time: now.instant))
-    }
     if order.verb == .dropAtClose, downloads.active[order.key]?.isHeldOpen(at: now.instant) != true {
       order = .drop(order.key)
     }
@@ -68,8 +65,8 @@ extension TransferCore {
     var new = new
     new.queued = new.queued ?? settings.queued
     if new == settings { return }
-    if new.minimumFree != settings.minimumFree || new.queued != settings.queued { roomHasChanged() }
     settings = new
+    measureRoom()
     throttle.set(rate: new.limitRate, at: now.instant)
     letGoOfThrottled()
     emit(.saveSettings(new))
@@ -156,14 +153,13 @@ extension TransferCore {
     if order.order.verb == .start {
       // Deleted: who has it open keeps what there is, others begin anew.
       if download.openFiles?.isLinked == false { forgetBytes(of: &download) }
-      if hosts.hurry(download.source.named, at: now.instant) { reconsider() }
     }
     let hadSlot = download.isBackground && download.slot == .granted
     let request = download.record.request
     download.obey(order, at: now.instant)
     if hadSlot && !download.isWanted {
       scheduler.quietUntil = now.instant.adding(0.2)
-      timers.add(.quiet, at: scheduler.quietUntil)
+      timers.add(.queue, at: scheduler.quietUntil)
     }
     if order.order.verb == .start, download.mustLook, download.files != nil { detach(&download) }
     if order.order.takesFiles {

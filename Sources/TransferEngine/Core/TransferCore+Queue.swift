@@ -33,30 +33,6 @@ extension TransferCore {
     for key in downloads.active.keys.sorted() where downloads.active[key]?.isBackground == true { touch(key) }
   }
 
-  /// Ends responses that have brought next to nothing for a while, where another download waits for the slot. Where a
-  /// reader waits, another connection may be faster, unless its answer would begin at the start again.
-  mutating func endTrickles() {
-    for key in downloads.runningInOrder {
-      guard let download = downloads.active[key],
-        download.isBackground && scheduler.hasQueue
-          || download.servesReaders && download.canSeek,
-        download.meter.slowSince.map({ $0.adding(Self.slowTime) <= now.instant }) ?? false
-      else { continue }
-      change(key, isQuiet: true) { core, download in
-        core.endFetches(of: &download)
-        core.handle(Fault(.passing, "\(download.source.named) sends almost nothing"), of: &download)
-        if download.servesReaders { return }
-        let later = core.now.instant.adding(2 * Self.slowTime)
-        core.retry(&download, at: max(download.retry.until ?? later, later))
-      }
-    }
-  }
-
-  /// Seconds for which a response may bring less than `slowRate`.
-  private static let slowTime = 15.0
-  /// Bytes per second: less than any audio plays. What is held back by us can't be fast.
-  var slowRate: Int64 { min(1024, (settings.limitRate ?? .max) / (4 * max(settings.downloads, 1))) }
-
   /// Does what `download` needs by now: the one place where responses are asked for and given up.
   mutating func update(_ download: inout Download) {
     if download.fetches.isEmpty { download.refusesBeside = false }
@@ -77,20 +53,16 @@ extension TransferCore {
     let waits = download.fetchableWaits
     let isOfUse = download.isRunnable || !waits.isEmpty || download.readsThrough
     if phase == .stopping || !isOfUse || download.isSearching {
+      if isDue && download.meter.isSlow && download.isWanted {
+        handle(Fault(.passing, "\(download.source.named) sends almost nothing"), of: &download)
+      }
       if !download.fetches.isEmpty { download.retry.excuseHost() }
       endFetches(of: &download)
-    } else if isDue && hasRoom(for: &download) {
+    } else if isDue {
       ask(&download, waits)
     }
-    givePrecedence(in: &download)
-    for id in download.fetches.map(\.id) {
-      if !download.isBackground { unhold(id, &download, .throttle) }
-      pump(id, &download)
-    }
-    if download.fetches.isEmpty {
-      endTail(of: &download)
-      download.meter.stop()
-    }
+    for fetch in download.fetches { pump(fetch.id, &download) }
+    if download.fetches.isEmpty { download.meter = RateMeter() }
     releaseFiles(of: &download)
   }
 

@@ -62,7 +62,7 @@ extension TransferCore {
   private mutating func answerWaits(_ index: Int, _ download: inout Download) {
     let reader = download.readers[index]
     let isGone = reader.generation != nil && download.files == nil && download.content == .nothing
-    let isStale = !reader.isCurrent(download.record.generation) || isGone
+    let isStale = reader.generation ?? download.record.generation != download.record.generation || isGone
     let failure = isGone ? .gone : isStale ? .changed : self.failure(of: download)
     for wait in reader.waits {
       let name = ClientNumber(client: reader.name.client, id: wait.id)

@@ -33,9 +33,12 @@ extension TransferCore {
 
   /// Gives the disk what is new, unless it is still busy with the last commit.
   mutating func commit() {
-    let evicting = space.evicting
+    // Where somebody forgets what the store does not know, files of it may be found in a moment.
+    let unlisted =
+      phase == .listing ? log.ordered.filter { log.isDropping($0) && !downloads.contains($0) } : []
+    let held = space.evicting.union(unlisted)
     let id = SaveID(nextNumber())
-    guard let next = log.next(id, at: now.instant, isHeld: { evicting.contains($0) }) else { return }
+    guard let next = log.next(id, at: now.instant, held: held) else { return }
     var rows: [TransferStatus] = []
     var removed: [MediaKey] = []
     for key in next.rows {
@@ -65,7 +68,7 @@ extension TransferCore {
   }
 
   mutating func saved(_ id: SaveID, _ failure: TransferFailure?) {
-    guard let batch = log.saved(id) else { return }
+    guard let batch = log.saved(id, failed: failure != nil, at: now.instant) else { return }
     if let failure {
       // The store has neither the rows nor what the orders would have made of them.
       for key in batch.rows.sorted() { change(key) { _, download in download.told.row?.changed = -1 } }
@@ -74,7 +77,7 @@ extension TransferCore {
         if order.order.takesFiles { change(order.key) { core, download in core.obey(order, &download) } }
         answer(order.name, failure)
       }
-      timers.add(.save, at: log.rest(at: now.instant))
+      timers.add(.queue, at: now.instant.adding(5))
       return
     }
     for order in batch.orders {

@@ -2,6 +2,7 @@ internal import PodcastModel
 internal import TransferProtocol
 
 extension TransferCore {
+  /// Asks for what readers wait for, and for what is still missing where all of it is wanted.
   mutating func ask(_ download: inout Download, _ waits: [Range<Int64>]) {
     // What is stored decides what to ask for; before the first head nothing is known that a second request could be
     // checked against.
@@ -10,7 +11,7 @@ extension TransferCore {
     // An answer that is being compared tells by which validator to ask.
     if download.fetches.contains(where: { $0.claim != nil }) { return }
     let open = waits.filter { download.openFiles?.shows($0) != true }
-    if planner(for: download).isCrowded(by: open) { makeWay(in: &download) }
+    if planner(for: download).isCrowded(by: open) { makeWay(in: &download, for: open) }
     var requests = planner(for: download).requests(for: open)
     // A host that has failed gets one request until it answers.
     if download.retry.attempts > 0 && !download.isConfirmed {
@@ -37,38 +38,17 @@ extension TransferCore {
   }
 
   /// Ends responses that were begun for readers who wait for something else by now.
-  private mutating func makeWay(in download: inout Download) {
-    let awaited = awaited(in: download)
+  private mutating func makeWay(in download: inout Download, for waits: [Range<Int64>]) {
+    let planner = planner(for: download)
+    let awaited = waits.compactMap { wait in
+      let first = planner.hole(of: wait)?.lowerBound ?? wait.lowerBound
+      return download.fetches.filter { $0.position <= first && first < $0.request.end ?? .max }
+        .max { $0.position < $1.position }?.id
+    }
     for fetch in download.fetches
     where fetch.request.end != nil && fetch.intake != nil && !awaited.contains(fetch.id) {
       endFetch(fetch.id, of: &download)
       touch(&download)
-    }
-  }
-
-  /// The fetches that bring what readers wait for.
-  private func awaited(in download: Download) -> Set<FlowID> {
-    let planner = planner(for: download)
-    return Set(
-      download.fetchableWaits.compactMap { wait in
-        if download.openFiles?.shows(wait) == true { return nil }
-        let first = planner.hole(of: wait)?.lowerBound ?? wait.lowerBound
-        return download.fetches.filter { $0.position <= first && first < $0.request.end ?? .max }
-          .max { $0.position < $1.position }?.id
-      })
-  }
-
-  /// Has responses that nobody waits for give way to those that somebody waits for: they share one link. One that is being
-  /// compared needs the bytes of the others.
-  mutating func givePrecedence(in download: inout Download) {
-    let isComparing = download.fetches.contains { $0.claim != nil }
-    let awaited = download.fetches.count > 1 && !isComparing ? awaited(in: download) : []
-    for fetch in download.fetches where fetch.intake != nil && !fetch.isTail {
-      if awaited.isEmpty || awaited.contains(fetch.id) {
-        unhold(fetch.id, &download, .precedence)
-      } else {
-        hold(fetch.id, &download, .precedence)
-      }
     }
   }
 
@@ -89,7 +69,9 @@ extension TransferCore {
     return false
   }
 
-  mutating func start(_ planned: RequestedRange, for download: inout Download) {
+  private mutating func start(
+    _ planned: RequestedRange, for download: inout Download, isTail: Bool = false
+  ) {
     var planned = planned
     let representation = download.openFiles?.representation
     func askWhole() { (planned.start, planned.end) = (0, nil) }
@@ -121,37 +103,57 @@ extension TransferCore {
       request.range = planned
       request.validator = representation?.validator
     }
-    let fetch = Fetch(FlowID(nextNumber()), planned, isDirect: isDirect, asked: now.instant)
+    let fetch = Fetch(
+      FlowID(nextNumber()), planned, isDirect: isDirect, isTail: isTail, asked: now.instant)
     fetches[fetch.id] = download.key
     download.fetches.append(fetch)
-    // Known by the time that its bytes come.
-    if !hasPlenty { measureRoom() }
+    if !space.isFresh(at: now.instant) { measureRoom() }
     emit(.ask(fetch.id, request))
   }
 
   /// Gives up all fetches.
   /// - Parameter losing: whether also what they hold is lost: the disk takes nothing, or nobody wants it.
   mutating func endFetches(of download: inout Download, losing: Bool = false) {
-    endTail(of: &download)
     for fetch in download.fetches { endFetch(fetch.id, of: &download, losing: losing) }
   }
 
   /// Gives up one fetch. What it holds goes to the disk first, unless that is lost.
   mutating func endFetch(_ id: FlowID, of download: inout Download, losing: Bool = false) {
     guard let fetch = download[id] else { return }
-    if !losing, fetch.intake.map({ $0.agreeing <= 0 }) ?? false { write(id, &download, .all) }
+    if !losing && fetch.isConfirmed { write(id, &download, .all) }
     download[id] = nil
     fetches[id] = nil
     emit(.end(id))
+    // Nobody knows what the end is of without the beginning.
+    if download.files == nil && download.fetches.allSatisfy(\.isTail) {
+      endFetches(of: &download, losing: true)
+    }
+  }
+}
+
+// The last block of a file, which players look at before they play. It is asked for beside the first request. Its
+// connection is free by the time that the first head is here: a seek then needs no new one, nor does the next episode.
+extension TransferCore {
+  /// Asks for the end of what somebody opens, where nothing of it is here and its host is known to give parts.
+  private mutating func askForTail(of download: inout Download) {
+    guard download.fetches.count == 1, !download.beginsAnew, download.ranges == .trusted,
+      download.retry.lastFault == nil, hosts.givesParts(download.source.named),
+      let length = download.record.total ?? download.record.request.expectedLength,
+      length >= RequestPlanner.nearby, length <= Limits.largestFile,
+      download.readers.contains(where: { $0.isOpening && $0.intent == .download })
+    else { return }
+    let begin = (length - Limits.block) / Limits.block * Limits.block
+    start(RequestedRange(start: begin, end: length), for: &download, isTail: true)
   }
 
-  mutating func hold(_ id: FlowID, _ download: inout Download, _ why: Fetch.Hold) {
-    if download[id]?.holds.isEmpty == true { emit(.hold(id, true)) }
-    download[id]?.holds.insert(why)
-  }
-
-  mutating func unhold(_ id: FlowID, _ download: inout Download, _ why: Fetch.Hold) {
-    guard download[id]?.holds.remove(why) != nil, download[id]?.holds.isEmpty == true else { return }
-    emit(.hold(id, false))
+  /// Whether a seek had better wait for the end's connection: a new one takes half of the time to the first head.
+  private mutating func awaitsTail(_ download: Download) -> Bool {
+    guard download.fetches.contains(where: \.isTail),
+      let first = download.fetches.first(where: { !$0.isTail && $0.intake != nil })
+    else { return false }
+    let deadline = first.beginning.time.adding(first.beginning.time.seconds(since: first.asked) / 4)
+    if deadline <= now.instant { return false }
+    timers.add(.download(download.key), at: deadline)
+    return true
   }
 }

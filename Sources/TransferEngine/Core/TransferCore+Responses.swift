@@ -4,23 +4,19 @@ internal import TransferProtocol
 extension TransferCore {
   mutating func heard(_ head: ResponseHead, _ firstBytes: [UInt8], of id: FlowID, _ download: inout Download)
   {
-    if download.tail?.id == id {
-      download.tail?.stage = .answered(head, firstBytes: firstBytes)
-      return judgeTail(of: &download)
-    }
-    guard let index = download.fetches.firstIndex(where: { $0.id == id }) else { return }
-    download.fetches[index].stage = .answered(head, firstBytes: firstBytes)
-    judgeWaiting(of: &download)
+    download[id]?.head = head
+    download[id]?.stage = .answered(firstBytes: firstBytes)
+    judgeHeads(of: &download)
   }
 
-  /// Judges heads, as soon as it is known what is stored.
-  mutating func judgeWaiting(of download: inout Download) {
-    for fetch in download.fetches {
+  /// Judges heads, as soon as it is known what is stored; that of a file's end once it is known of which file.
+  mutating func judgeHeads(of download: inout Download) {
+    for id in download.fetches.map(\.id) {
       if download.files != nil && download.openFiles == nil { return }
-      guard let index = download.fetches.firstIndex(where: { $0.id == fetch.id }),
-        case .answered(let head, let firstBytes) = download.fetches[index].stage
+      guard let fetch = download[id], case .answered(let firstBytes) = fetch.stage, let head = fetch.head,
+        !fetch.isTail || download.files != nil
       else { continue }
-      download.fetches[index].stage = .asked
+      download[id]?.stage = .asked
       judge(head, firstBytes, of: fetch, &download)
     }
   }
@@ -28,45 +24,58 @@ extension TransferCore {
   private mutating func judge(
     _ head: ResponseHead, _ firstBytes: [UInt8], of fetch: Fetch, _ download: inout Download
   ) {
-    let isBeside = download.fetches.count > 1
-    let stored = download.openFiles?.claimed ?? ByteRanges()
-    let question = ResponseJudge.Question(
-      start: fetch.request.start, end: fetch.request.end,
-      known: download.beginsAnew ? nil : download.openFiles?.representation,
-      stored: stored, isBeside: isBeside,
-      isEpisode: download.record.request.isEpisode)
-    if head.isWhole && firstBytes.isEmpty {
+    if head.isWhole && firstBytes.isEmpty && !fetch.isTail {
       endFetch(fetch.id, of: &download, losing: true)
       // Where something has come before it was an accident.
       let kind: Fault.Kind = download.received > 0 ? .passing : .doubtful
       return refuse(Fault(kind, "\(head.host) sent an empty file"), &download)
     }
+    let question = ResponseJudge.Question(
+      start: fetch.request.start, end: fetch.request.end,
+      known: download.beginsAnew ? nil : download.openFiles?.representation,
+      stored: download.openFiles?.claimed ?? ByteRanges(),
+      isBeside: fetch.isTail
+        || download.fetches.contains { $0.id != fetch.id && (!$0.isTail || $0.intake != nil) },
+      isEpisode: download.record.request.isEpisode)
     let verdict = ResponseJudge.judge(question, head, firstBytes: firstBytes)
-    switch verdict {
-    case .begin(let representation, let at):
+    if case .go(let same, let at, let agreeing) = verdict,
+      !fetch.isTail || at == fetch.request.start && agreeing == 0
+    {
+      if ignoresRange(head, question) { download.ranges = .whole }
+      return accept(same, at: at, agreeing: agreeing, fetch.id, &download)
+    }
+    if case .begin(let representation, let at) = verdict, !fetch.isTail {
       // The others are of the file before this one.
-      for other in download.fetches where other.id != fetch.id {
+      for other in download.fetches where other.id != fetch.id && (!other.isTail || other.intake != nil) {
         endFetch(other.id, of: &download, losing: true)
       }
-      if let index = download.fetches.firstIndex(where: { $0.id == fetch.id }) {
-        download.fetches[index].stage = .begins(head, representation, at: at)
-      }
+      download[fetch.id]?.stage = .begins(representation, at: at)
       if question.known == nil && ignoresRange(head, question) { download.ranges = .whole }
-      beginGeneration(of: &download, representation, for: fetch.id)
-    case .go(let representation, let at, let agreeing):
-      if ignoresRange(head, question) { download.ranges = .whole }
-      accept(head, representation, at: at, agreeing: agreeing, fetch.id, &download)
+      return beginGeneration(of: &download, representation, for: fetch.id)
+    }
+    endFetch(fetch.id, of: &download, losing: true)
+    if fetch.isTail {
+      // 416: the feed's length is wrong, not the host.
+      if head.status != 416 { hosts.learn(download.source.named, givesParts: false) }
+      return
+    }
+    switch verdict {
+    case .begin, .go: break
     case .fault(let fault):
-      endFetch(fetch.id, of: &download, losing: true)
+      // Where the address that answered before has expired: through the feed's own again.
       if fetch.isDirect && fault.kind != .passing {
-        // The address that answered before has expired: through the feed's own again.
         download.source.answered = nil
       } else {
         refuse(fault, &download)
       }
-    case .beginAnew, .askWithOverlap, .notBeside, .noRanges, .complete:
-      endFetch(fetch.id, of: &download, losing: true)
-      askAgain(verdict, &download)
+    case .beginAnew: download.beginsAnew = true
+    case .askWithOverlap:
+      // A second time it could not be told either: then it is another one.
+      if download.ranges == .overlap { download.beginsAnew = true }
+      if download.ranges == .trusted { download.ranges = .overlap }
+    case .notBeside: download.refusesBeside = true
+    case .noRanges: download.ranges = .whole
+    case .complete: setTotal(download.openFiles?.present.end ?? 0, of: &download)
     }
   }
 
@@ -77,30 +86,13 @@ extension TransferCore {
     return head.isWhole && !question.isWhole && (asked == nil || asked == its)
   }
 
-  /// A response is of no use as it is.
-  private mutating func askAgain(_ verdict: ResponseJudge.Verdict, _ download: inout Download) {
-    switch verdict {
-    case .beginAnew: download.beginsAnew = true
-    case .askWithOverlap:
-      // A second time it could not be told either: then it is another one.
-      if download.ranges == .overlap { download.beginsAnew = true }
-      if download.ranges == .trusted { download.ranges = .overlap }
-    case .notBeside: download.refusesBeside = true
-    case .noRanges: download.ranges = .whole
-    case .complete: setTotal(download.openFiles?.present.end ?? 0, of: &download)
-    case .begin, .go, .fault: break
-    }
-  }
-
   /// The generation that a response begins has its files.
   mutating func begun(_ id: FlowID, _ download: inout Download) {
-    if let fetch = download[id],
-      case .begins(let head, let representation, let at) = fetch.stage
-    {
-      accept(head, representation, at: at, agreeing: 0, id, &download)
+    if case .begins(let representation, let at) = download[id]?.stage {
+      accept(representation, at: at, agreeing: 0, id, &download)
     }
     adoptGeneration(&download)
-    judgeTail(of: &download)
+    judgeHeads(of: &download)
   }
 
   /// A response has given nothing: what is under way beside it goes on.
@@ -108,13 +100,11 @@ extension TransferCore {
     if download.fetches.isEmpty { handle(fault, of: &download) } else { download.refusesBeside = true }
   }
 
-  mutating func accept(
-    _ head: ResponseHead, _ representation: Representation, at: Int64, agreeing: Int64, _ id: FlowID,
-    _ download: inout Download
+  private mutating func accept(
+    _ representation: Representation, at: Int64, agreeing: Int64, _ id: FlowID, _ download: inout Download
   ) {
-    guard let index = download.fetches.firstIndex(where: { $0.id == id }) else { return }
+    guard let fetch = download[id], let head = fetch.head else { return }
     if download.openFiles == nil { return endFetch(id, of: &download, losing: true) }
-    let fetch = download.fetches[index]
     download.source.isPrivate = head.isFromPrivateHost
     download.source.answered = now.instant
     if head.url == download.record.request.url, representation.validator != nil, representation.total != nil,
@@ -134,15 +124,11 @@ extension TransferCore {
     let intake = Intake(
       at: at, end: end, agreeing: agreeing,
       mayStop: download.ranges.givesRanges && representation.validator != nil)
-    // What it says of the stored bytes counts when it has been shown to be of the same representation.
-    download.fetches[index].claim = agreeing > 0 ? representation : nil
-    download.fetches[index].isWhole = head.isWhole
-    download.fetches[index].isDelimitedByClose = head.isDelimitedByClose
-    download.fetches[index].feed(intake, at: now.instant)
-    take(fetch.early, of: &download.fetches[index])
+    download[id]?.feed(intake, at: now.instant)
+    take(fetch.early, of: id, &download)
     emit(.place(id, at: at))
-    if agreeing <= 0 { learn(representation, &download) }
-    unhold(id, &download, .files)
+    // What it says of the stored bytes counts when it has been shown to be of the same representation.
+    if agreeing > 0 { download[id]?.claim = representation } else { learn(representation, &download) }
     pump(id, &download)
   }
 
@@ -156,18 +142,8 @@ extension TransferCore {
   }
 
   mutating func ended(_ failure: Fault?, of id: FlowID, _ download: inout Download) {
-    if download.tail?.id == id {
-      download.tail?.ending = .ended(failure)
-      // A host that has just answered gives one response at a time; else it may be the network.
-      if failure != nil { endTail(of: &download, isRefused: download.openFiles != nil) }
-      return
-    }
-    guard let index = download.fetches.firstIndex(where: { $0.id == id }), !download.fetches[index].hasEnded
-    else {
-      return
-    }
-    let fetch = download.fetches[index]
-    if fetch.ending == .none { download.fetches[index].ending = .ended(failure) }
+    guard let fetch = download[id], !fetch.hasEnded else { return }
+    download[id]?.ending = .ended(failure)
     if fetch.intake != nil {
       pump(id, &download, .all)
     } else if fetch.stage == .asked {
@@ -180,7 +156,13 @@ extension TransferCore {
     let position = fetch.position
     endFetch(fetch.id, of: &download, losing: true)
     touch(&download)
-    if fetch.isTail { return }
+    if fetch.isTail {
+      // A host that has just answered gives one response at a time; else it may be the network.
+      if failure != nil && fetch.intake == nil && download.openFiles != nil {
+        hosts.learn(download.source.named, givesParts: false)
+      }
+      return
+    }
     if let failure {
       if fetch.isDirect && !failure.isShortBody { download.source.answered = nil }
       let isWhole = fetch.request.start == 0 && fetch.request.end == nil && position > 0
@@ -195,8 +177,8 @@ extension TransferCore {
       return
     }
     guard let open = download.openFiles else { return }
-    if open.representation.total == nil && fetch.isWhole {
-      endedWithoutLength(fetch, at: position, open, &download)
+    if open.representation.total == nil, let head = fetch.head, head.isWhole {
+      endedWithoutLength(head, at: position, open, &download)
     } else if position == fetch.request.start && !open.isComplete {
       refuse(Fault(.passing, "\(download.source.named) sent nothing"), &download)
     }
@@ -214,16 +196,16 @@ extension TransferCore {
   private static let shortEnds = 3
 
   private mutating func endedWithoutLength(
-    _ fetch: Fetch, at position: Int64, _ open: OpenFiles, _ download: inout Download
+    _ head: ResponseHead, at position: Int64, _ open: OpenFiles, _ download: inout Download
   ) {
     let feedSays = download.record.request.expectedLength.map { $0 - $0 / 50 } ?? 0
     if position < open.present.end {
       // All agreed up to there: cut, or another file.
-      if fetch.isDelimitedByClose || endsEarly(at: position, &download) < 2 {
+      if head.isDelimitedByClose || endsEarly(at: position, &download) < 2 {
         return handle(Fault(.passing, "\(download.source.named) sent less than before"), of: &download)
       }
       download.beginsAnew = true
-    } else if fetch.isDelimitedByClose, position < feedSays, endsEarly(at: position, &download) < 2 {
+    } else if head.isDelimitedByClose, position < feedSays, endsEarly(at: position, &download) < 2 {
       handle(Fault(.passing, "\(download.source.named) closed the connection early"), of: &download)
     } else {
       setTotal(position, of: &download)

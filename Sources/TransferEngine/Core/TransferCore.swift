@@ -9,7 +9,7 @@ package import TransferProtocol
 package struct TransferCore: Hashable {
   enum TimerName: Hashable, Comparable {
     case download(MediaKey)
-    case tick, queue, quiet, room, throttle, save, forget
+    case tick, queue, throttle, forget
   }
 
   private struct Outbox: Hashable {
@@ -34,14 +34,12 @@ package struct TransferCore: Hashable {
   var throttle = Throttle()
   var space = Space()
   var log = CommandLog()
-  /// Orders to forget what the store does not know: files of it may be found in a moment.
-  var early: [CommandLog.Order] = []
   var timers = TimerQueue<TimerName>()
   var rest: BackgroundRest?
   var random: SplitMix
   /// Grows each time that the machine's addresses or routes change.
   var network: Int64 = 0
-  private(set) var phase = Phase.listing
+  var phase = Phase.listing
   private var outbox = Outbox()
   private var lastNumber: UInt64
 
@@ -112,7 +110,7 @@ package struct TransferCore: Hashable {
     guard let download = fetches[id].flatMap({ downloads.active[$0] }), let fetch = download[id] else {
       return false
     }
-    let end = fetch.arrived + fetch.early + Int64(count)
+    let end = fetch.arrived + (fetch.intake == nil ? fetch.early : 0) + Int64(count)
     let total = download.openFiles?.representation.total ?? .max
     return download.readers.contains { reader in
       reader.waits.contains { fetch.position < $0.range.upperBound && min($0.range.upperBound, total) <= end }
@@ -162,17 +160,12 @@ package struct TransferCore: Hashable {
     case .download(let key): touch(key)
     case .tick: tick()
     case .queue:
-      scheduler.isChanged = true
+      reconsider()
+      if !downloads.starving.isEmpty { measureRoom() }
       // The queue keeps only its earliest timer: later ones are added again.
-      if let next = hosts.nextEnd(after: now.instant) { timers.add(.queue, at: next) }
-    case .room:
-      measureRoom()
-      scheduler.isChanged = true
-    case .quiet:
-      scheduler.isChanged = true
-      if scheduler.quietUntil > now.instant { timers.add(.quiet, at: scheduler.quietUntil) }
+      for next in [hosts.nextEnd(after: now.instant), scheduler.quietUntil, log.restsUntil].compactMap(\.self)
+      where next > now.instant { timers.add(.queue, at: next) }
     case .throttle: letGoOfThrottled()
-    case .save: break
     case .forget: forgetSome()
     }
   }
@@ -227,8 +220,6 @@ package struct TransferCore: Hashable {
     outbox.replies.append(.send(name.client, .answer(name.id, failure, generation: generation)))
   }
 
-  mutating func listed() { if phase == .listing { phase = .running } }
-
   private mutating func finish() -> [Effect] {
     settle()
     if let next = timers.next, next != outbox.wake {
@@ -271,7 +262,7 @@ package struct TransferCore: Hashable {
     rest(settled)
     noteIdleness()
     if !fetches.isEmpty { timers.add(.tick, at: now.instant.adding(1)) }
-    if !downloads.starving.isEmpty { timers.add(.room, at: now.instant.adding(3)) }
+    if !downloads.starving.isEmpty { timers.add(.queue, at: now.instant.adding(3)) }
     if downloads.hasDirty || scheduler.isChanged { timers.add(.queue, at: now.instant) }
   }
 

@@ -2,7 +2,6 @@
 /// and later, not all of them.
 struct Hosts: Hashable, Sendable {
   private struct Rest: Hashable, Sendable {
-    var since: Instant
     var until: Instant
     var failures: Int
   }
@@ -11,8 +10,6 @@ struct Hosts: Hashable, Sendable {
 
   /// Seconds: another file of the host may be there after all.
   private static let longest = 60.0
-  /// Seconds after a failure in which nobody's wish is a reason to ask again.
-  private static let justNow = 1.0
   /// Seconds that a host may ask for in the name of all its files.
   private static let longestWish = 3600.0
 
@@ -31,20 +28,12 @@ struct Hosts: Hashable, Sendable {
     let delay = random.jitter(Retry.delay(after: failures, atMost: Self.longest))
     let until = now.adding(max(delay, min(retryAfter ?? 0, Self.longestWish)))
     if rests.count >= Limits.hosts { rests = rests.filter { $0.value.until > now } }
-    rests[host] = Rest(since: now, until: until, failures: failures)
+    rests[host] = Rest(until: until, failures: failures)
     return until
   }
 
   func nextEnd(after now: Instant) -> Instant? {
     rests.values.lazy.map(\.until).filter { $0 > now }.min()
-  }
-
-  /// Somebody wants something of it now: it is asked all the same, unless it has only just failed. Of a thousand who want
-  /// something one after the other, one or two ask a host that is dead.
-  /// - Returns: whether it was left alone, and is no longer.
-  mutating func hurry(_ host: String, at now: Instant) -> Bool {
-    guard let rest = rests[host], now >= rest.since.adding(Self.justNow) else { return false }
-    return end(host)
   }
 
   /// It has answered.

@@ -60,9 +60,8 @@ struct Intake: Hashable, Sendable {
   /// - Parameters:
   ///   - stored: what is written, or on its way.
   ///   - fed: where other responses of the same episode go on.
-  ///   - room: bytes that the disk has for it: a piece is no larger than that, but a block at the least.
   mutating func next(
-    stored: ByteRanges, total: Int64?, _ urgency: Urgency, fed: [Int64] = [], room: Int64 = .max
+    stored: ByteRanges, total: Int64?, _ urgency: Urgency, fed: [Int64] = []
   ) -> Step? {
     if isComparing || position >= arrived { return nil }
     let run = stored.run(at: position)
@@ -76,7 +75,7 @@ struct Intake: Hashable, Sendable {
     let end = min(arrived, stored.run(from: position)?.lowerBound ?? .max)
     // Where what is stored begins, blocks are completed.
     let isFilled = end < arrived || stored.contains(end)
-    return write(position..<end, urgency: isFilled ? .all : urgency, room: room)
+    return write(position..<end, urgency: isFilled ? .all : urgency)
   }
 
   private mutating func compare(_ range: Range<Int64>) -> Step {
@@ -86,11 +85,8 @@ struct Intake: Hashable, Sendable {
     return .compare(range)
   }
 
-  private mutating func write(_ range: Range<Int64>, urgency: Urgency, room: Int64) -> Step? {
+  private mutating func write(_ range: Range<Int64>, urgency: Urgency) -> Step? {
     var end = min(range.upperBound, Self.aligned(range.lowerBound + Limits.largestWrite, Limits.alignment))
-    if room < Limits.largestWrite {
-      end = min(end, Self.aligned(range.lowerBound + max(room, Limits.block), Limits.block))
-    }
     if end == range.upperBound && urgency != .all {
       let large = Self.aligned(end, Limits.alignment)
       let blocks = Self.aligned(end, Limits.block)

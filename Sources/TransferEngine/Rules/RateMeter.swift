@@ -5,12 +5,14 @@ struct RateMeter: Hashable {
   private var time: Instant?
   private var smoothed: Double?
   private var moved: Instant?
-  /// Since when less comes than is of use.
-  private(set) var slowSince: Instant?
+  private var slowSince: Instant?
+  /// Whether less has come for a while than is of use.
+  private(set) var isSlow = false
   /// Seconds without a byte, once they are so many that the rate means nothing.
   private(set) var stalled: Int64?
 
   private static let patience = 5.0
+  private static let slowTime = 15.0
 
   var rate: Int64? { smoothed.map { Int64($0) }.flatMap { $0 > 0 ? $0 : nil } }
 
@@ -30,7 +32,6 @@ struct RateMeter: Hashable {
     stalled = silence >= Self.patience ? Int64(silence) : nil
     if silence >= 2 { smoothed = nil }
     slowSince = smoothed ?? 0 < Double(slow) ? slowSince ?? time : nil
+    isSlow = slowSince.map { now.seconds(since: $0) >= Self.slowTime } ?? false
   }
-
-  mutating func stop() { self = RateMeter() }
 }

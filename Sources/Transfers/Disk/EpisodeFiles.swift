@@ -7,11 +7,11 @@ internal import TransferEngine
 final class EpisodeFiles: Sendable {
   let key: MediaKey
   private let layout: CacheLayout
+  private let room: DiskRoom
   private let state = Monitor<EpisodeWriter?>(nil)
 
-  init(_ key: MediaKey, _ layout: CacheLayout) {
-    self.key = key
-    self.layout = layout
+  init(_ key: MediaKey, _ layout: CacheLayout, _ room: DiskRoom) {
+    (self.key, self.layout, self.room) = (key, layout, room)
   }
 
   private var writer: EpisodeWriter? { state.withLock { $0 } }
@@ -25,11 +25,14 @@ final class EpisodeFiles: Sendable {
         let writer = try EpisodeWriter(continuing: layout, key, generation)
         state.withLock { $0 = writer }
         return .opened(writer.representation, present: writer.present)
-      case .create(let key, let generation, let representation):
-        let writer = try EpisodeWriter(creating: layout, key, generation, representation)
-        state.withLock { $0 = writer }
+      case .create(let key, let generation, let representation, let leaving):
+        // With less than its beginning it would be of no use.
+        try room.take(min(representation.total ?? .max, 256 << 10), leaving: leaving) {
+          let writer = try EpisodeWriter(creating: layout, key, generation, representation)
+          state.withLock { $0 = writer }
+        }
         return .created
-      case .write(let flow, let range): return write(pieces, flow, range)
+      case .write(let flow, let range, let leaving): return write(pieces, flow, range, leaving)
       case .compare(let flow, let range): return .compared(flow, range, agreed: try agreement(of: pieces))
       case .describe(let representation):
         try opened().set(representation)
@@ -52,14 +55,21 @@ final class EpisodeFiles: Sendable {
     return writer
   }
 
-  private func write(_ pieces: [HeldBytes.Piece], _ flow: FlowID, _ range: Range<Int64>) -> DiskAnswer {
+  private func write(_ pieces: [HeldBytes.Piece], _ flow: FlowID, _ range: Range<Int64>, _ leaving: Int64)
+    -> DiskAnswer
+  {
     do {
       let writer = try opened()
       // What is reported as written must be all of it.
       guard pieces.reduce(0, { $0 + Int64($1.range.count) }) == range.length else {
         throw PosixError(.EAGAIN, "write", "\(key)")
       }
-      try writer.write(pieces.map(\.bytes), at: range.lowerBound)
+      // At the end of the disk, as many pieces as there is room for.
+      let isAmple = room.has(range.length, leaving: leaving)
+      for some in isAmple ? [pieces] : pieces.map({ [$0] }) where !some.isEmpty {
+        let count = some.reduce(0) { $0 + Int64($1.range.count) }
+        try room.take(count, leaving: leaving) { try writer.write(some.map(\.bytes), at: some[0].offset) }
+      }
       return .wrote(flow, range)
     } catch {
       return .notWritten(flow, range, Fault(disk: error), present: writer?.present ?? ByteRanges())
@@ -84,6 +94,27 @@ final class EpisodeFiles: Sendable {
     } catch {
       return .notFlushed(Fault(disk: error), present: writer.present)
     }
+  }
+}
+
+/// Keeps bytes of the cache's disk free, whatever is written at once.
+final class DiskRoom: Sendable {
+  private let directory: String
+  /// Bytes that are being written.
+  private let taken = Monitor<Int64>(0)
+
+  init(of directory: String) { self.directory = directory }
+
+  func has(_ count: Int64, leaving: Int64) -> Bool {
+    DiskSpace.available(at: directory).map { $0 - taken.withLock { $0 } - count >= leaving } ?? true
+  }
+
+  /// - Throws: ENOSPC where fewer than `leaving` bytes would be left.
+  func take(_ count: Int64, leaving: Int64, _ write: () throws -> Void) throws {
+    taken.withLock { $0 += count }
+    defer { taken.withLock { $0 -= count } }
+    guard has(0, leaving: leaving) else { throw PosixError(.ENOSPC, "write", directory) }
+    try write()
   }
 }
 

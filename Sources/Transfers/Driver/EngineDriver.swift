@@ -15,6 +15,7 @@ final class EngineDriver: @unchecked Sendable {
   private let http: HTTPSession
   let disk = DiskPool()
   let layout: CacheLayout
+  private let room: DiskRoom
   private let store: Monitor<TransferStore>
   private let rows: StoredRows
   private let log: LogFile
@@ -42,6 +43,7 @@ final class EngineDriver: @unchecked Sendable {
     precondition(Limits.block == LiveMap.blockSize && Limits.largestFile == LiveMap.largest)
     self.loop = loop
     self.layout = layout
+    room = DiskRoom(of: layout.cache)
     self.log = log
     http = HTTPSession(loop: loop)
     var settings = try store.settings() ?? TransferSettings()
@@ -243,8 +245,8 @@ final class EngineDriver: @unchecked Sendable {
   private func perform(_ order: StoreOrder, on id: StoreID) {
     var pieces: [HeldBytes.Piece] = []
     switch order {
-    case .open(let key, _), .create(let key, _, _): files[id] = EpisodeFiles(key, layout)
-    case .write(let flow, let range), .compare(let flow, let range):
+    case .open(let key, _), .create(let key, _, _, _): files[id] = EpisodeFiles(key, layout, room)
+    case .write(let flow, let range, _), .compare(let flow, let range):
       pieces = flows[flow]?.held.take(range) ?? []
     case .describe, .close: break
     }

@@ -220,7 +220,10 @@ extension Simulation {
     _ index: Int, _ number: UInt64, _ failure: TransferFailure?, _ generation: UInt32, _ id: ClientID
   ) {
     if let order = clients[index].orders.removeValue(forKey: number) {
-      return failure == nil ? confirmed(order) : count("orders refused")
+      if failure == nil { return confirmed(order) }
+      // Its damaged file has gone all the same, and the store says that it is here.
+      if order.order.verb == .replace { forgetPromises(of: order.key) }
+      return count("orders refused")
     }
     if let wait = clients[index].waits.removeValue(forKey: number) {
       if failure == nil { checkAvailable(wait, clients[index].handles[wait.handle]) }

@@ -170,10 +170,10 @@ extension Simulation {
     case .open(let key, let generation):
       storeKeys[id] = key
       job(lane(key), 0.001) { [self] in .disk(id, openFile(id, key, generation)) }
-    case .create(let key, let generation, let representation):
+    case .create(let key, let generation, let representation, let leaving):
       storeKeys[id] = key
-      job(lane(key), 0.001) { [self] in .disk(id, createFile(id, key, generation, representation)) }
-    case .write(let flow, let range):
+      job(lane(key), 0.001) { [self] in .disk(id, createFile(id, key, generation, representation, leaving)) }
+    case .write(let flow, let range, let leaving):
       guard let response = responses[flow], let key = storeKeys[id] else { return }
       if range.upperBound > response.at + response.shift {
         fail("writes \(range), which has not come: \(response)")
@@ -181,7 +181,7 @@ extension Simulation {
       let version = response.version
       let shift = response.shift
       if shift != 0, response.start + shift != range.lowerBound, shift < 0 { fail("odd place") }
-      job(lane(key), 0.0002) { [self] in .disk(id, write(id, flow, range, version)) }
+      job(lane(key), 0.0002) { [self] in .disk(id, write(id, flow, range, version, leaving)) }
     case .compare(let flow, let range):
       guard let response = responses[flow], let key = storeKeys[id] else { return }
       let version = response.version
@@ -226,9 +226,10 @@ extension Simulation {
   }
 
   private func createFile(
-    _ id: StoreID, _ key: MediaKey, _ generation: UInt32, _ representation: Representation
+    _ id: StoreID, _ key: MediaKey, _ generation: UInt32, _ representation: Representation, _ leaving: Int64
   ) -> DiskAnswer {
-    if disk.free < 4096 || disk.hasQuota { return .failed(Fault(.noRoom, "no room")) }
+    let least = min(representation.total ?? .max, 256 << 10)
+    if disk.free - least < leaving || disk.hasQuota { return .failed(Fault(.noRoom, "no room")) }
     if disk.refusesOpens { return .failed(Fault(.passing, "read-only")) }
     let name = SimulatedDisk.Name(key: key, generation: generation)
     if disk.given[name] != nil { fail("gives a number twice") }
@@ -241,7 +242,8 @@ extension Simulation {
   }
 
   private func write(
-    _ id: StoreID, _ flow: FlowID, _ range: Range<Int64>, _ version: SimulatedVersion
+    _ id: StoreID, _ flow: FlowID, _ range: Range<Int64>, _ version: SimulatedVersion,
+    _ leaving: Int64
   ) -> DiskAnswer {
     func refuse(_ kind: Fault.Kind, _ why: String) -> DiskAnswer {
       forgive(episodes[version.episode].key)
@@ -251,6 +253,9 @@ extension Simulation {
     guard let file = disk.opened(id) else { return refuse(.passing, "not open") }
     if disk.refusesWrites { return refuse(.lasting, "I/O error") }
     if disk.hasQuota { return refuse(.noRoom, "quota exceeded") }
+    if disk.free - file.room(for: range) < leaving && disk.free >= file.room(for: range) {
+      return refuse(.noRoom, "no room")
+    }
     if disk.free < file.room(for: range) {
       // As far as it goes: the daemon gives back what an unfinished piece has taken.
       var end = range.lowerBound

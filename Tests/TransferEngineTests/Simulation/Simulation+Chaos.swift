@@ -81,6 +81,11 @@ extension Simulation {
       }
     case .vanish(let client):
       if let id = clients[client].connection { tell(.left(id)) }
+      // What it ordered last may still be done, after what others have ordered since.
+      for key in clients[client].orders.values.map(\.key) {
+        forgetPromises(of: key)
+        kept.remove(key)
+      }
       clients[client].handles = [:]
       clients[client].waits = [:]
       clients[client].orders = [:]

@@ -3,6 +3,7 @@ internal import Configuration
 internal import PodcastModel
 internal import PosixKit
 internal import Transcripts
+internal import TransferProtocol
 
 // The user's own transcripts: what is copied beside an episode under its name.
 
@@ -22,10 +23,11 @@ extension NodeID {
 }
 
 extension PodcastTree {
-  /// Begins a transcript beside an episode.
-  /// - Parameter podcast: whose directory it is.
-  func createTranscript(_ name: String, ofPodcast podcast: Int64) -> Answer<CreatedFile> {
+  /// Begins a transcript beside an episode, in a directory of its podcast.
+  func createTranscript(_ name: String, in folder: NodeID) -> Answer<CreatedFile> {
     .on(loader) {
+      try self.load(folder)
+      guard let podcast = self.state.withLock({ $0.podcast(shownBy: folder) }) else { throw Errno.ENOENT }
       let episodes = try self.loadEpisodes(ofPodcast: podcast).episodes ?? []
       guard let ending = OwnTranscript.Ending.allCases.first(where: { name.hasSuffix($0.rawValue) }),
         let episode = episodes.first(where: { $0.stem + ending.rawValue == name })
@@ -34,22 +36,6 @@ extension PodcastTree {
       return (upload.attributes, upload.open())
     }
   }
-
-  /// truncate(2), which also comes before an open that empties the file.
-  func truncateTranscript(_ node: NodeID, to size: Int64) -> Answer<NodeAttributes> {
-    .on(loader) {
-      let draft = try self.transcriptDraft(at: node)
-      if let errno = draft.truncate(to: size) { throw errno }
-      // Where no open follows, nothing has happened.
-      self.loader.async(after: Self.patienceOfDrafts) { [weak self] in self?.endDraft(draft) }
-      var attributes = draft.attributes
-      attributes.node = node
-      return attributes
-    }
-  }
-
-  /// Seconds.
-  private static let patienceOfDrafts = 2.0
 
   /// A transcript that is written to: the user's own one takes the place of the feed's. On the loader's thread.
   func transcriptDraft(at node: NodeID) throws -> Upload {
@@ -136,5 +122,83 @@ extension TreeState {
   /// A transcript that is being copied to a directory of its podcast.
   func draft(_ name: String, ofPodcast podcast: Int64) -> Sidecar? {
     uploads.values.lazy.compactMap(\.sidecar).first { $0.podcast == podcast && $0.name == name }
+  }
+}
+
+extension PodcastTree {
+  /// Indexes what has come while no mount was there, and takes out what is gone.
+  package func indexTranscripts() {
+    loader.async { [self] in
+      let cached = state.withLock { state in
+        state.downloads.values.filter { state.status(of: $0)?.state == .cached }
+      }
+      for episode in cached { fetchTranscript(of: episode) }
+    }
+    transcriptThread.async { [self] in
+      var files = ownTranscripts.all().map(\.file)
+      let copies = sidecars.copies().filter { !$0.value.isMissing }.keys.filter {
+        $0.node.kind == .transcript
+      }
+      let ids = Array(Set(copies.map(\.node.row)))
+      for start in stride(from: 0, to: ids.count, by: 500) {
+        let part = ids[start..<min(start + 500, ids.count)]
+        let keys = Dictionary(
+          ((try? catalog.episodes(Array(part))) ?? []).map { ($0.id, $0.mediaKey) },
+          uniquingKeysWith: { first, _ in first })
+        files += copies.compactMap { copy in
+          keys[copy.node.row].map { TranscriptFile(key: $0, name: copy.fileName, isOwn: false) }
+        }
+      }
+      guard let isChanged = try? catalog.transcripts.index()?.agree(with: files) else { return }
+      if isChanged { loader.async { self.textsChanged { !$0.transcript.isEmpty } } }
+    }
+  }
+
+  /// Indexes the transcript that an episode has in the cache: the user's own one, else a copy of the feed's.
+  func index(transcriptOf episode: Int64) {
+    loadCopies()
+    let listed = state.withLock { $0.episode(episode)?.mediaKey }
+    guard let key = listed ?? (try? catalog.episodes([episode]))?.first?.mediaKey else { return }
+    let copy = state.withLock { state in
+      state.episode(episode)?.sidecars.first {
+        $0.node.kind == .transcript && $0.isRemote && state.isHere($0)
+      }.map { TranscriptFile(key: key, name: $0.key.fileName, isOwn: false) }
+    }
+    let own = state.withLock { $0.own?[key]?.first?.file }
+    transcriptThread.async { [self] in
+      let isChanged =
+        if let file = own ?? copy {
+          try? catalog.transcripts.index()?.add(file)
+        } else {
+          try? catalog.transcripts.index()?.remove(key)
+        }
+      if isChanged == true { loader.async { self.textsChanged { !$0.transcript.isEmpty } } }
+    }
+  }
+
+  /// Fetches the transcript of a downloaded episode, where the settings want that: one after the other. On the loader's
+  /// thread.
+  func fetchTranscript(of episode: ListedEpisode) {
+    guard settings.transcripts == .followed else { return }
+    loadCopies()
+    _ = try? loadSubscriptions()
+    let wanted = state.withLock { state in
+      guard state.followed[episode.podcast] != nil else { return Sidecar?.none }
+      let sidecars = episode.sidecars.filter { $0.node.kind == .transcript }
+      return sidecars.contains { state.copy(of: $0) != nil || !$0.isRemote } ? nil : sidecars.first
+    }
+    if let wanted { fetchAhead(wanted) }
+  }
+
+  /// The places in an episode's transcript that match the newest `transcript:` search which shows it; nil without one.
+  func hits(of episode: Int64, _ key: MediaKey) -> [TranscriptHit]? {
+    let query = state.withLock { state -> EpisodeQuery? in
+      let showing = state.readQueries.filter {
+        !$0.value.transcript.isEmpty && state.views[$0.key]?.name(of: episode) != nil
+      }
+      return showing.max { $0.key.row < $1.key.row }?.value
+    }
+    guard let query, let words = TranscriptQuery(query.transcript) else { return nil }
+    return try? catalog.transcripts.index()?.hits(of: key, words)
   }
 }

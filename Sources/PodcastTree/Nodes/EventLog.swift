@@ -92,6 +92,8 @@ private final class EventStream: OpenFile {
     /// Reads that wait for the next line, by their numbers.
     var waiting: [Int: Callback<Errno?>] = [:]
     var lastWait = 0
+    /// Wakes the programs that wait in poll(2).
+    var poll: Callback<Void>?
   }
   private let log: EventLog
   private let state = Monitor(State())
@@ -106,17 +108,25 @@ private final class EventStream: OpenFile {
   var size: Int64? { nil }
 
   func add(_ line: [UInt8]) {
-    let waiting = state.withLock { state in
+    let (waiting, poll) = state.withLock { state in
       state.text += line
       if state.text.count > Self.limit,
         let last = state.text[(state.text.count / 2)...].firstIndex(of: UInt8(ascii: "\n"))
       {
         state.text.removeFirst(last + 1)
       }
-      defer { state.waiting = [:] }
-      return state.waiting.values
+      defer { (state.waiting, state.poll) = ([:], nil) }
+      return (state.waiting.values, state.poll)
     }
     for completion in waiting { completion(nil) }
+    poll?()
+  }
+
+  func isReady(orAt change: @escaping @Sendable () -> Void) -> Bool {
+    state.withLock { state in
+      if state.text.isEmpty { state.poll = Callback(change) }
+      return !state.text.isEmpty
+    }
   }
 
   func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, Errno>? {

@@ -1,17 +1,61 @@
 internal import Configuration
 internal import PosixKit
 
+package struct Caller: Hashable, Sendable {
+  package var user: UInt32
+  /// The thread's number; 0 where unknown.
+  package var thread: Int32
+  /// Whether it opens with O_NOATIME: to learn a file's type, or for a backup.
+  package var sniffs: Bool
+  /// Whether it has had the file open since another process served the mount.
+  package var comesAgain: Bool
+  /// Which generation it had open then; 0 where none.
+  package var generation: UInt32
+
+  package init(
+    user: UInt32, thread: Int32, sniffs: Bool = false, comesAgain: Bool = false, generation: UInt32 = 0
+  ) {
+    (self.user, self.thread, self.sniffs, self.comesAgain) = (user, thread, sniffs, comesAgain)
+    self.generation = generation
+  }
+
+  /// The owner of the mount, not by any program.
+  package static func owner(_ owner: Owner) -> Caller { Caller(user: owner.user, thread: 0) }
+}
+
+/// The owner of the mount: the user who mounted, or the one that `uid=` names.
+package struct Owner: Hashable, Sendable {
+  package var user: UInt32
+  package var group: UInt32
+  package var mounter: UInt32
+  package var mask: UInt32
+
+  package init(user: UInt32, group: UInt32, mounter: UInt32? = nil, mask: UInt32 = 0) {
+    self.user = user
+    self.mounter = mounter ?? user
+    self.group = group
+    self.mask = mask
+  }
+
+  /// Whether `caller` may use verbs: the owner, the user who mounted, and root may.
+  package func admits(_ caller: Caller) -> Bool { isMaster(caller.user) }
+
+  private func isMaster(_ user: UInt32) -> Bool { user == self.user || user == mounter || user == 0 }
+
+  /// Whether a user may look into directories and read: strangers only where `mask` leaves them both.
+  package func lets(_ user: UInt32, ofGroup group: UInt32) -> Bool {
+    if isMaster(user) { return true }
+    return mask >> (group == self.group ? 3 : 0) & 0o5 == 0
+  }
+}
+
 package struct Program: Hashable, Sendable {
   /// The process's number: the thread group's leader.
   package var process: Int32
   /// Its name, at most 15 bytes (proc(5), comm).
   package var name: String
-  /// When it started, in the kernel's ticks: tells a process from an earlier one of the same number.
-  package var started: UInt64
 
-  package init(process: Int32, name: String, started: UInt64) {
-    (self.process, self.name, self.started) = (process, name, started)
-  }
+  package init(process: Int32, name: String) { (self.process, self.name) = (process, name) }
 }
 
 package protocol ProgramTable: Sendable {
@@ -26,21 +70,9 @@ package struct RunningPrograms: ProgramTable {
   package func program(ofThread thread: Int32) -> Program? {
     guard thread > 0, let status = try? Directories.read("/proc/\(thread)/status", limit: 4096),
       let line = status.split(separator: 0x0a, maxSplits: 10).first(where: { $0.starts(with: "Tgid:".utf8) }),
-      let leader = Self.number(line.drop { !Self.isDigit($0) }),
-      let stat = try? Directories.read("/proc/\(leader)/stat", limit: 4096),
-      // "PID (NAME) STATE …": the name may hold blanks and brackets.
-      let open = stat.firstIndex(of: 0x28), let close = stat.lastIndex(of: 0x29), open < close
+      let leader = Int32(String(decoding: line.dropFirst(6), as: UTF8.self))
     else { return nil }
-    let fields = stat[(close + 1)...].split(separator: 0x20, maxSplits: 20)
-    return Program(
-      process: Int32(leader), name: String(decoding: stat[(open + 1)..<close], as: UTF8.self),
-      started: fields.count > 19 ? Self.number(fields[19]) ?? 0 : 0)
-  }
-
-  private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
-
-  private static func number(_ text: ArraySlice<UInt8>) -> UInt64? {
-    UInt64(String(decoding: text.prefix { isDigit($0) }, as: UTF8.self))
+    return Program(process: leader, name: Processes.name(of: leader))
   }
 
   package func arguments(of program: Program) -> [String] {

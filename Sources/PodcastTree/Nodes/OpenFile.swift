@@ -29,6 +29,8 @@ package protocol OpenFile: AnyObject, Sendable {
   func whenReadable(
     at offset: Int64, count: Int, _ completion: @escaping @Sendable (Errno?) -> Void
   ) -> @Sendable () -> Void
+  /// Whether `read` answers something; else calls `change` when it does (poll(2)).
+  func isReady(orAt change: @escaping @Sendable () -> Void) -> Bool
   func write(at offset: Int64, _ bytes: UnsafeRawBufferPointer) -> Result<Int, Errno>
   /// close(2) of one of its descriptors.
   func flush() -> Answer<Void>
@@ -41,6 +43,7 @@ extension OpenFile {
   package func readPart(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, Errno>? {
     read(at: offset, into: buffer)
   }
+  package func isReady(orAt change: @escaping @Sendable () -> Void) -> Bool { true }
   package var changesAttributes: Bool { false }
   package var generation: UInt32 { 0 }
   package func write(at offset: Int64, _ bytes: UnsafeRawBufferPointer) -> Result<Int, Errno> {

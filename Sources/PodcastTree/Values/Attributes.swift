@@ -1,4 +1,69 @@
+internal import Glibc
 internal import PodcastModel
+
+/// What stat(2) shows of a node, and how long the kernel may believe it.
+package struct NodeAttributes: Hashable, Sendable {
+  package var node: NodeID
+  package var permissions: UInt32
+  package var links: UInt32 = 1
+  /// In bytes.
+  package var size: Int64
+  /// In bytes: what of it is on this machine's disk.
+  package var stored: Int64
+  /// The times of modification and of change.
+  package var modified: FileTime
+  /// How long the kernel may believe all this, in seconds.
+  package var timeout = NodeAttributes.lifetime
+
+  /// Seconds that the kernel keeps what it is shown, so that a change by whomever is seen within that time.
+  package static let lifetime = 1.0
+
+  package init(node: NodeID, permissions: UInt32, size: Int64 = 0, modified: FileTime = FileTime(0)) {
+    (self.node, self.permissions, self.modified) = (node, permissions, modified)
+    self.size = node.isDirectory ? 4096 : size
+    stored = self.size
+  }
+
+  package var isDirectory: Bool { node.isDirectory }
+
+  /// st_blocks: never 0 for a file with a size, because `tar -S` takes such files for zeros.
+  package var blocks: Int64 {
+    isDirectory || size == 0 ? 0 : max(1, (stored + 511) / 512)
+  }
+}
+
+/// A name in a directory, with what stat(2) shows of it.
+package typealias DirectoryItem = (name: String, attributes: NodeAttributes)
+
+/// A time as stat(2) shows it.
+package struct FileTime: Hashable, Comparable, Sendable {
+  /// Since 1970.
+  package var seconds: Int64
+  package var nanoseconds: Int32
+
+  package init(_ seconds: Int64, nanoseconds: Int32 = 0) {
+    self.seconds = seconds
+    self.nanoseconds = nanoseconds
+  }
+
+  /// - Parameter nanoseconds: since 1970.
+  init(sinceEpoch nanoseconds: Int64) {
+    self.init(nanoseconds / 1_000_000_000, nanoseconds: Int32(max(0, nanoseconds % 1_000_000_000)))
+  }
+
+  /// In nanoseconds since 1970.
+  package var sinceEpoch: Int64 { seconds &* 1_000_000_000 &+ Int64(nanoseconds) }
+
+  package static var now: FileTime {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return FileTime(Int64(time.tv_sec), nanoseconds: Int32(time.tv_nsec))
+  }
+
+  package static func < (a: FileTime, b: FileTime) -> Bool {
+    (a.seconds, a.nanoseconds) < (b.seconds, b.nanoseconds)
+  }
+}
 
 /// Extended attributes in the order they are listed; together under 3 KiB, so that copies to ext4 keep them.
 struct AttributeList: Sendable {

@@ -1,0 +1,261 @@
+internal import Catalog
+internal import Configuration
+internal import PodcastModel
+internal import PosixKit
+
+/// A file that is being copied: a list, backup or link file to `Subscriptions/`, or a transcript beside its episode. It is
+/// taken in at close, and can be opened, read and written again as long as its name stays.
+final class Upload: OpenFile {
+  private struct State {
+    var name: String?
+    var bytes: [UInt8] = []
+    var isDirty = false
+    var isTooLarge = false
+    var handles = 0
+    var modified = FileTime.now
+    /// Of the last that had it open.
+    var closed: MonotonicTime?
+  }
+  /// In bytes, of a list of subscriptions or a backup.
+  static let longestList = 192 << 20
+  /// How long its name stays after the last close, in seconds: programs look at what they have copied.
+  static let lifetime = 10.0
+
+  let node: NodeID
+  /// What a transcript is listed as, from the first moment on; nil for all other files.
+  let sidecar: Sidecar?
+  /// In bytes; what is longer is refused with EFBIG.
+  private let limit: Int
+  private let state: Monitor<State>
+  private let importer: @Sendable ([UInt8]) -> Answer<Void>
+  private let onIdle: @Sendable (Upload) -> Void
+
+  /// - Parameters:
+  ///   - importer: takes the bytes in.
+  ///   - onIdle: called when the last that had it open has closed it.
+  init(
+    node: NodeID, name: String?, bytes: [UInt8] = [], sidecar: Sidecar? = nil,
+    limit: Int = Upload.longestList,
+    importer: @escaping @Sendable ([UInt8]) -> Answer<Void>,
+    onIdle: @escaping @Sendable (Upload) -> Void
+  ) {
+    (self.node, self.sidecar, self.limit) = (node, sidecar, limit)
+    state = Monitor(State(name: name, bytes: bytes))
+    self.importer = importer
+    self.onIdle = onIdle
+  }
+
+  /// In `Subscriptions/`; nil for a transcript, and for a write to `subscriptions.opml` itself.
+  var name: String? {
+    get { state.withLock { $0.name } }
+    set { state.withLock { $0.name = newValue } }
+  }
+  var isDirect: Bool { true }
+  var keepsCache: Bool { false }
+  var size: Int64? { Int64(state.withLock { $0.bytes.count }) }
+  var attributes: NodeAttributes {
+    let modified = state.withLock { $0.modified }
+    var attributes = NodeAttributes(
+      node: node, permissions: sidecar == nil ? 0o600 : 0o644, size: size ?? 0, modified: modified)
+    attributes.timeout = 0
+    return attributes
+  }
+  var isOpen: Bool { state.withLock { $0.handles > 0 } }
+
+  /// Whether its name is to go.
+  func isExpired(at time: MonotonicTime) -> Bool {
+    state.withLock { state in
+      guard state.handles == 0, let closed = state.closed else { return false }
+      return time.seconds(since: closed) >= Self.lifetime
+    }
+  }
+
+  func open() -> any OpenFile {
+    state.withLock { $0.handles += 1 }
+    return self
+  }
+
+  func truncate(to size: Int64) -> Errno? {
+    guard size >= 0, size <= limit else {
+      state.withLock { $0.isTooLarge = true }
+      return .EFBIG
+    }
+    state.withLock { state in
+      // Written anew.
+      if size == 0 { state.isTooLarge = false }
+      if state.bytes.count > size { state.bytes.removeLast(state.bytes.count - Int(size)) }
+      if state.bytes.count < size { state.bytes += repeatElement(0, count: Int(size) - state.bytes.count) }
+      state.modified = .now
+    }
+    return nil
+  }
+
+  func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, Errno>? {
+    state.withLock { state in
+      guard offset >= 0, offset < state.bytes.count else { return .success(0) }
+      let part = state.bytes[Int(offset)...].prefix(buffer.count)
+      buffer.copyBytes(from: part)
+      return .success(part.count)
+    }
+  }
+
+  func write(at offset: Int64, _ bytes: UnsafeRawBufferPointer) -> Result<Int, Errno> {
+    guard offset >= 0, offset <= limit, offset + Int64(bytes.count) <= limit else {
+      state.withLock { $0.isTooLarge = true }
+      return .failure(.EFBIG)
+    }
+    let end = Int(offset) + bytes.count
+    let copy = Array(bytes)
+    state.withLock { state in
+      if state.bytes.count < end { state.bytes += repeatElement(0, count: end - state.bytes.count) }
+      state.bytes.replaceSubrange(Int(offset)..<end, with: copy)
+      state.isDirty = true
+      state.modified = .now
+    }
+    return .success(bytes.count)
+  }
+
+  func flush() -> Answer<Void> {
+    let (bytes, isTooLarge) = state.withLock { state -> ([UInt8]?, Bool) in
+      defer { state.isDirty = false }
+      return (state.isDirty ? state.bytes : nil, state.isTooLarge)
+    }
+    if isTooLarge { return .failure(.EFBIG) }
+    return bytes.map { importer($0) } ?? .value(())
+  }
+
+  func close() {
+    let isIdle = state.withLock { state in
+      state.handles -= 1
+      state.closed = .now
+      return state.handles == 0
+    }
+    if isIdle { onIdle(self) }
+  }
+}
+
+/// A list of subscriptions, a backup or a link file that is being copied to `Subscriptions/`, and for a while after.
+struct UploadNode: TreeNode {
+  let tree: PodcastTree
+  let id: NodeID
+
+  private var upload: Upload? { tree.state.withLock { $0.uploads[id] } }
+
+  func attributes() -> Answer<NodeAttributes> { upload.map { .value($0.attributes) } ?? .failure(.ENOENT) }
+
+  func open(writes: Bool, for caller: Caller) -> Answer<any OpenFile> {
+    guard tree.owner.admits(caller) else { return .failure(.EACCES) }
+    return upload.map { .value($0.open()) } ?? .failure(.ENOENT)
+  }
+
+  func change(size: Int64?, onlyTimes: Bool) -> Answer<NodeAttributes> {
+    if let size, let errno = upload?.truncate(to: size) { return .failure(errno) }
+    return attributes()
+  }
+}
+
+extension PodcastTree {
+  /// A list under a name of its own: in the directory until it goes.
+  func createUpload(_ name: String) -> Answer<CreatedFile> {
+    .on(loader) {
+      let upload = self.state.withLock { state in
+        let id = NodeID(.upload, state.nextUpload)
+        state.nextUpload += 1
+        let upload = Upload(node: id, name: name) { [weak self] bytes in
+          self?.importFile(bytes, name) ?? .failure(.EIO)
+        } onIdle: { [weak self] upload in
+          self?.expire(upload)
+        }
+        state.uploads[id] = upload
+        return upload
+      }
+      self.uploadsChanged()
+      return (upload.attributes, upload.open())
+    }
+  }
+
+  /// A write to `subscriptions.opml` itself adds what is new in it.
+  func writtenList() -> any OpenFile {
+    Upload(node: .subscriptionList, name: nil) { [weak self] bytes in
+      self?.importFile(bytes, Self.listName) ?? .failure(.EIO)
+    } onIdle: { _ in
+    }.open()
+  }
+
+  /// Subscribes to the feeds of a list, or to the feed or page that a link file names. What cannot be used is written to
+  /// the log.
+  private func importFile(_ bytes: [UInt8], _ name: String) -> Answer<Void> {
+    let log: @Sendable (String) -> Void = { [path = places.logFile] problem in
+      LogFile(path).write("\(name), copied to Subscriptions: \(problem)")
+    }
+    return commit { () -> String? in
+      let outcome: OPMLImport
+      do { outcome = try self.catalog.importOPML(bytes) } catch {
+        log("\(error)")
+        throw error
+      }
+      if outcome.link != nil { return outcome.link }
+      self.events.record(imported: outcome)
+      for search in outcome.searches {
+        _ = self.catalog.search(search, replacing: nil) { result in
+          if case .failure(let error) = result { log("cannot search for \(search): \(error)") }
+        }
+      }
+      for problem in outcome.problems.prefix(EventLog.problemLimit) { log(problem) }
+      // `subscriptions.opml` may be empty.
+      let mayBeEmpty = name == Self.listName && outcome.refused == 0
+      if outcome.added + outcome.known == 0, !mayBeEmpty {
+        log("it names no feed that can be followed")
+        throw Errno.EINVAL
+      }
+      return nil
+    }.then { link in link.map { self.follow(link: $0) } ?? .value(()) }
+  }
+
+  /// Subscribes to the feed or the page that a link file names. The user who copies the file chose the address, as one
+  /// who types it. The catalogue writes to the log why it fails.
+  private func follow(link: String) -> Answer<Void> {
+    Answer<Bool>.task { completion in
+      self.catalog.subscribe(address: link, name: nil, isTyped: true) { result in
+        // The host's answer says that there is no feed.
+        let useless: [Errno] = [.ENOENT, .EACCES, .EPROTO]
+        completion(
+          result.map { _ in true }.flatMapError { error -> Result<Bool, Errno> in
+            if error.errno == .EEXIST { return .success(false) }
+            return .failure(useless.contains(error.errno) ? .EINVAL : error.errnoForReader)
+          })
+      }
+    }.then { isNew in
+      self.commit {
+        self.events.record(imported: OPMLImport(added: isNew ? 1 : 0, known: isNew ? 0 : 1, problems: []))
+      }
+    }
+  }
+
+  private func expire(_ upload: Upload) {
+    loader.async(after: Upload.lifetime) { [weak self] in
+      // Somebody may have opened it meanwhile: the name goes after the last close.
+      if upload.isExpired(at: .now) { self?.forget(upload.node) }
+    }
+  }
+
+  func renameUpload(_ id: NodeID, to name: String) -> Answer<Void> {
+    .on(loader) {
+      guard let upload = self.state.withLock({ $0.uploads[id] }) else { throw Errno.ENOENT }
+      upload.name = name
+      self.uploadsChanged()
+    }
+  }
+
+  func removeUpload(_ id: NodeID) -> Answer<Void> { .on(loader) { self.forget(id) } }
+
+  private func forget(_ id: NodeID) {
+    if state.withLock({ $0.uploads.removeValue(forKey: id) }) != nil { uploadsChanged() }
+  }
+
+  /// Notes the time of the change; where that fails, the directory keeps its time. On the loader's thread.
+  private func uploadsChanged() {
+    try? catalog.noteUpload()
+    try? readSubscriptions()
+  }
+}
