@@ -82,6 +82,15 @@ extension FeedRefresh {
   func take(_ document: FetchedFeed, _ answer: FeedAnswer) throws -> Result {
     let head = answer.head
     if let refusal = try state.refusal(of: document, head, store) { throw refusal }
+    if hadNone {
+      let listed = try store.change(.refresh) { database, changes in
+        try FeedRecord.join(id, redirected: head.permanentLocation, in: database, &changes)
+      }
+      if let listed {
+        try Forgetting.finish(store)
+        throw CatalogError.alreadyFollowed(listed.name)
+      }
+    }
     // A feed that had episodes and now has none may be under construction: its redirect does not count yet.
     let isEmptied = document.episodes.isEmpty && !hadNone
     let relocation = FeedRelocation(

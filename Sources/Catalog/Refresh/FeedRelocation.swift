@@ -108,6 +108,21 @@ extension FeedRecord {
     try state.podcast.save(replacing: old, in: database)
   }
 
+  /// Takes a subscription whose feed has never come for the one that its address leads to for good: a list or another
+  /// device may have the old address of a feed.
+  /// - Returns: the subscription that it is; nil where the address leads to none.
+  static func join(
+    _ podcast: Int64, redirected: WebAddress?, in database: Database, _ changes: inout [CatalogChange]
+  ) throws -> ListedPodcast? {
+    guard let redirected, let feed = try FeedRecord.load(podcast, in: database), feed.isFollowed,
+      let listed = try ListedRow.subscription(at: redirected, in: database), listed.podcast.id != podcast
+    else { return nil }
+    try forget(podcast, for: listed.podcast.id, in: database, &changes)
+    try FormerAddresses.add(feed.feedURL, of: listed.podcast.id, in: database)
+    changes += try AwaitedReport.apply(toPodcast: listed.podcast.id, now: wallClockSeconds(), in: database)
+    return listed
+  }
+
   /// Forgets a podcast that is another one; searches then show that one in its place.
   private static func forget(
     _ other: Int64, for podcast: Int64, in database: Database, _ changes: inout [CatalogChange]
@@ -130,9 +145,7 @@ extension FeedRecord {
     }
     (self.movedTo, self.movedSince, self.isAnnounced) = (nil, nil, false)
     if FeedKey.text(feedURL) != FeedKey.text(address) {
-      try database.run(
-        "INSERT OR REPLACE INTO former_address (feed_key, podcast_id) VALUES (?, ?)", FeedKey.text(feedURL),
-        podcast)
+      try FormerAddresses.add(feedURL, of: podcast, in: database)
     }
     try FormerAddresses.take(address, in: database)
     feedURL = address
@@ -153,6 +166,12 @@ enum FormerAddresses {
       UNION ALL SELECT feed_key FROM former_address WHERE podcast_id = ?1
       """, podcast
     ) { $0.string(0) }
+  }
+
+  fileprivate static func add(_ address: WebAddress, of podcast: Int64, in database: Database) throws {
+    try database.run(
+      "INSERT OR REPLACE INTO former_address (feed_key, podcast_id) VALUES (?, ?)", FeedKey.text(address),
+      podcast)
   }
 
   /// An address that a podcast has now is no other one's former address.

@@ -177,10 +177,6 @@ extension FeedRecord {
   /// Has those asked for at once that failed fewer times in a row than `limit` where another network may give another
   /// answer.
   static func networkChanged(failures limit: Int, _ store: CatalogStore) throws(CatalogError) {
-    let isAny = try store.read {
-      try $0.exists("SELECT 1 FROM feed WHERE is_away = 1 AND failures < ?", limit)
-    }
-    if !isAny { return }
     try store.write(.refresh) {
       try $0.run("UPDATE feed SET next_refresh = 0, is_away = 0 WHERE is_away = 1 AND failures < ?", limit)
     }
