@@ -22,7 +22,6 @@ extension Catalog {
       return keys
     }
     try finishForgetting()
-    try store.giveBack()
     store.emptyLog()
     texts.fill()
     return keys
@@ -69,7 +68,6 @@ struct Upkeep: Sendable {
     try Forgetting.finish(store)
     for podcast in try unused(for: Self.patience, Self.isShownNowhere) { try forget(podcast) }
     try shrink()
-    try store.giveBack()
   }
 
   /// Where the catalogue is larger than it may be: what no search shows goes at once, then the episodes of what

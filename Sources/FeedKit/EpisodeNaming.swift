@@ -16,27 +16,19 @@ package struct EpisodeNaming: Sendable {
     package var modified: Int64
   }
 
-  /// What is known of the episodes of one day.
+  /// What is known of the episodes of one day. Their hours are texts like "1830".
   private struct Day {
     var count = 0
-    /// Minutes since midnight.
-    var minutes: Set<Int> = []
-    var hasUndated = false
-    /// The highest number in a name; 0 for none.
-    var lastNumber = 0
-    /// The highest number in the names of a minute's episodes.
-    var numbers: [Int: Int] = [:]
+    var hours: Set<String> = []
+    /// The highest number in the names of an hour's episodes.
+    var numbers: [String: Int] = [:]
     var hasHours = false
-
-    mutating func note(minute: Int?) {
-      if let minute { minutes.insert(minute) } else { hasUndated = true }
-    }
   }
 
   private let now: Int64
   private let isSerial: Bool
   private var names = UniqueNames()
-  private var days: [Int: Day] = [:]
+  private var days: [String: Day] = [:]
   /// For a time of modification that is taken, one that may be free.
   private var laterTimes: [Int64: Int64] = [:]
 
@@ -52,32 +44,30 @@ package struct EpisodeNaming: Sendable {
   package mutating func add(stem: String, published: Int64, isDated: Bool, modified: Int64) {
     names.insert(stem)
     _ = freeTime(from: modified)
-    let day = Self.day(of: published)
-    let date = CivilDate(secondsSinceEpoch: published).description + " "
-    var known = days[day] ?? Day()
+    let (date, hour) = (CivilTime.date(published), CivilTime.hour(published))
+    var known = days[date] ?? Day()
     known.count += 1
-    known.note(minute: isDated ? Self.minute(of: published) : nil)
-    let digits = stem.hasPrefix(date) ? stem.dropFirst(date.count).prefix { $0.isASCII && $0.isNumber } : ""
+    if isDated { known.hours.insert(hour) }
+    let start = date + " "
+    let digits = stem.hasPrefix(start) ? stem.dropFirst(start.count).prefix { $0.isASCII && $0.isNumber } : ""
     // Only of a thousand episodes of a day numbers have four digits.
     if digits.utf8.count == 4, isDated {
       known.hasHours = true
     } else if digits.utf8.count >= 3, let number = Int(digits) {
-      known.lastNumber = max(known.lastNumber, number)
-      known.numbers[Self.minute(of: published), default: 0].raise(to: number)
+      known.numbers[hour] = max(known.numbers[hour] ?? 0, number)
     }
-    days[day] = known
+    days[date] = known
   }
 
   /// Names items, in the order of their publication.
   /// - Parameter isNewestFirst: see `isNewestFirst(_:)`, of the whole feed.
   package mutating func name(_ items: [ParsedEpisode], isNewestFirst: Bool) -> [Name] {
     let order = order(items, isNewestFirst: isNewestFirst)
-    let groups = Dictionary(grouping: order) { Self.day(of: items[$0].publication(now: now) ?? now) }
+    let groups = Dictionary(grouping: order) { CivilTime.date(items[$0].publication(now: now) ?? now) }
     var marks = Array(repeating: "", count: items.count)
     for (day, places) in groups {
-      for (place, mark) in zip(places, self.marks(day, places.map { items[$0].publication(now: now) })) {
-        marks[place] = mark
-      }
+      let times = places.map { items[$0].publication(now: now) }
+      for (place, mark) in zip(places, self.marks(days[day] ?? Day(), times)) { marks[place] = mark }
     }
     return order.map { place in
       let item = items[place]
@@ -86,9 +76,7 @@ package struct EpisodeNaming: Sendable {
       let published = item.publication(now: now) ?? now
       let stem = EpisodeName.stem(
         published: published, marks: mark, title: title, fileExtension: item.fileExtension)
-      return Name(
-        place: place, stem: names.claim(stem),
-        modified: freeTime(from: published))
+      return Name(place: place, stem: names.claim(stem), modified: freeTime(from: published))
     }
   }
 
@@ -135,15 +123,14 @@ package struct EpisodeNaming: Sendable {
 
   /// What stands behind the date of each new episode of a day.
   /// - Parameter times: in the order of publication.
-  private func marks(_ day: Int, _ times: [Int64?]) -> [String] {
-    let known = days[day] ?? Day()
+  private func marks(_ known: Day, _ times: [Int64?]) -> [String] {
     if known.count + times.count == 1 { return [""] }
     if known.hasHours { return marksAmongHours(known, times) }
-    var all = known
-    for time in times { all.note(minute: time.map(Self.minute)) }
-    let areTold = !all.hasUndated && all.minutes.count == known.minutes.count + times.count
-    if known.lastNumber == 0, areTold { return times.map { " " + Self.hour(of: $0 ?? now) } }
-    let first = max(known.lastNumber, known.count) + 1
+    let last = known.numbers.values.max() ?? 0
+    let hours = times.map { $0.map(CivilTime.hour) }
+    let all = known.hours.union(hours.compactMap(\.self))
+    if last == 0, all.count == known.count + times.count { return hours.map { " " + ($0 ?? "") } }
+    let first = max(last, known.count) + 1
     let width = max(3, String(first + times.count - 1).count)
     return times.indices.map { " " + CivilTime.padded(first + $0, width) }
   }
@@ -152,34 +139,20 @@ package struct EpisodeNaming: Sendable {
   /// or the date is unknown.
   private func marksAmongHours(_ known: Day, _ times: [Int64?]) -> [String] {
     var numbers = known.numbers
-    let rivals = Dictionary(grouping: times.compactMap(\.self), by: Self.minute)
+    let rivals = Dictionary(grouping: times.compactMap { $0.map(CivilTime.hour) }, by: \.self)
     return times.map { time in
-      let minute = Self.minute(of: time ?? now)
+      let hour = CivilTime.hour(time ?? now)
       // "1800" to "1809" sort before "181".
-      let tens = minute / 60 * 10 + minute % 60 / 10
-      let last = numbers.filter { $0.key <= minute }.values.max() ?? 0
-      if time != nil, !known.minutes.contains(minute), rivals[minute]?.count == 1, tens >= last {
-        return " " + Self.hour(of: time ?? now)
+      let tens = Int(hour.prefix(3)) ?? 0
+      let last = numbers.filter { $0.key <= hour }.values.max() ?? 0
+      if time != nil, !known.hours.contains(hour), rivals[hour]?.count == 1, tens >= last {
+        return " " + hour
       }
       let number = max(tens, last) + 1
-      numbers[minute, default: 0].raise(to: number)
+      numbers[hour] = number
       return " " + CivilTime.padded(number, 3)
     }
   }
-
-  private static func day(of time: Int64) -> Int { CivilTime.split(time).days }
-
-  private static func minute(of time: Int64) -> Int { CivilTime.split(time).second / 60 }
-
-  /// "1830", in UTC.
-  private static func hour(of time: Int64) -> String {
-    let minute = minute(of: time)
-    return CivilTime.padded(minute / 60, 2) + CivilTime.padded(minute % 60, 2)
-  }
-}
-
-extension Int {
-  fileprivate mutating func raise(to other: Int) { self = Swift.max(self, other) }
 }
 
 extension ParsedEpisode {

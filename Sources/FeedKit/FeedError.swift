@@ -34,23 +34,16 @@ package enum FeedError: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// The errors that parsing gives; any other is as if there were no memory.
 extension FeedError: BinaryValue {
-  private enum Kind: UInt8, BinaryValue { case outOfMemory, notAFeed, notAList, tooLarge }
-
   package func encode(into bytes: inout [UInt8]) {
     switch self {
-    case .notAFeed(let found): bytes.put(Kind.notAFeed, found)
-    case .notAList(let found): bytes.put(Kind.notAList, found)
-    case .tooLarge(let limit): bytes.put(Kind.tooLarge, limit)
-    default: bytes.put(Kind.outOfMemory)
+    case .notAFeed(let found): bytes.put(false, Optional(found))
+    case .notAList(let found): bytes.put(true, Optional(found))
+    default: bytes.put(false, ForeignDocument?.none)
     }
   }
 
   package init(from reader: inout BinaryReader) throws(BinaryError) {
-    switch try Kind(from: &reader) {
-    case .outOfMemory: self = .outOfMemory
-    case .notAFeed: self = try reader.make(Self.notAFeed)
-    case .notAList: self = try reader.make(Self.notAList)
-    case .tooLarge: self = .tooLarge(limit: try reader.next())
-    }
+    let (isList, found): (Bool, ForeignDocument?) = (try reader.next(), try reader.next())
+    self = found.map { isList ? .notAList($0) : .notAFeed($0) } ?? .outOfMemory
   }
 }

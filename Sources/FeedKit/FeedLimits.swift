@@ -6,7 +6,6 @@ package struct FeedLimits: Hashable, Sendable {
   package var text = 1 << 20
   /// Bytes of any other text (titles, guids, names); longer ones are cut.
   package var line = 65_536
-  /// Episodes; the rest is left out.
   package var episodes = 100_000
 
   package init() {}

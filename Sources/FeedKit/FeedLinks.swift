@@ -1,7 +1,6 @@
 package import PodcastModel
 
-/// Feeds that a web page names: `<link rel="alternate" type="application/rss+xml" href="…">` (RSS autodiscovery), and
-/// links with a scheme of feeds (`<a href="feed:https://…">`).
+/// Feeds that a web page names: `<link rel="alternate" type="application/rss+xml" href="…">` (RSS autodiscovery).
 package enum FeedLinks {
   /// How much of a page is looked at, in bytes.
   private static let limit = 1 << 20
@@ -19,24 +18,21 @@ package enum FeedLinks {
   /// - Parameter baseURL: where the page came from.
   static func find(_ page: UnsafeRawBufferPointer, baseURL: WebAddress) -> [WebAddress] {
     let html = UnsafeRawBufferPointer(rebasing: page.prefix(limit)).bindMemory(to: UInt8.self)
-    var base = baseURL.forRequest
+    var base = baseURL
     var found: [WebAddress] = []
     var reader = HTMLReader(html, references: false)
     while let piece = reader.next() {
-      guard case .start(let tag) = piece, ["link", "base", "a"].contains(tag.name),
+      guard case .start(let tag) = piece, ["link", "base"].contains(tag.name),
         let href = tag.attribute("href")
       else { continue }
       if tag.name == "base" {
-        base = FeedAddress.absolute(href, base: baseURL.forRequest) ?? base
+        base = FeedAddress.absolute(href, base: baseURL) ?? base
         continue
       }
       let relations = tag.attribute("rel")?.lowercased().split(whereSeparator: \.isWhitespace) ?? []
       let type = tag.attribute("type").map(MediaType.essence) ?? ""
-      let isFeed = SubscriptionAddress.hasFeedScheme(href)
-      guard isFeed || tag.name == "link" && relations.contains("alternate") && types.contains(type),
-        let url = isFeed
-          ? SubscriptionAddress.normalized(href)
-          : FeedAddress.absolute(href, base: base).map({ WebAddress($0) }),
+      guard relations.contains("alternate"), types.contains(type),
+        let url = FeedAddress.absolute(href, base: base) ?? SubscriptionAddress.normalized(href),
         !found.contains(url), found.count < most
       else { continue }
       found.append(url)

@@ -1,18 +1,7 @@
-internal import Glibc
 internal import PodcastModel
 
 enum FeedText {
   typealias Bytes = UnsafeBufferPointer<UInt8>
-
-  /// Byte by byte.
-  static func isSame(_ text: String, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-    var text = text
-    return text.withUTF8 { own in
-      guard own.count == bytes.count else { return false }
-      guard let first = own.baseAddress, let other = bytes.baseAddress else { return true }
-      return memcmp(first, other, own.count) == 0
-    }
-  }
 
   /// Without white space at both ends, no-break spaces included.
   static func trimmed(_ bytes: Bytes) -> Bytes {

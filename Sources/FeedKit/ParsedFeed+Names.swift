@@ -6,7 +6,6 @@ extension ParsedEpisode {
   /// first seen.
   package func publication(now: Int64) -> Int64? { published.flatMap { $0 <= now ? $0 : nil } }
 
-  /// With its dot.
   package var fileExtension: String {
     MediaType.fileExtension(type: enclosure?.type, url: enclosure?.url ?? "")
   }
@@ -22,7 +21,6 @@ extension ParsedEpisode {
 }
 
 extension ParsedFeed {
-  /// Whether its episodes are to be heard in order.
   package var isSerial: Bool { type?.lowercased() == "serial" }
 
   /// The names of the episodes' files in a mount that sees the feed for the first time, in the feed's order.

@@ -11,16 +11,12 @@ package struct ParsedFeed: Hashable, Sendable {
   package var imageURL: WebAddress?
   package var categories: [String] = []
   package var explicit: Bool?
-  package var owner: String?
-  /// `podcast:person`.
   package var people: [String] = []
-  /// `podcast:guid`.
   package var guid: String?
   /// `itunes:type`: "episodic" or "serial".
   package var type: String?
   /// `itunes:new-feed-url`: where the publisher says that the feed has moved.
   package var newFeedURL: WebAddress?
-  /// `itunes:complete`.
   package var isComplete: Bool = false
   /// RSS `ttl`, in minutes.
   package var timeToLive: Int?
@@ -40,7 +36,6 @@ package struct ParsedFeed: Hashable, Sendable {
   package init() {}
 }
 
-/// An item of a feed that has an enclosure.
 package struct ParsedEpisode: Hashable, Sendable {
   /// Its place among all items of the document.
   package var index: Int
@@ -67,7 +62,6 @@ package struct ParsedEpisode: Hashable, Sendable {
   package var chaptersURL: WebAddress?
   /// `psc:chapters` of the item itself, as `ChapterList.text`.
   package var chapters: String?
-  /// `podcast:person`.
   package var people: [String] = []
 
   package init(index: Int) { self.index = index }
@@ -96,18 +90,15 @@ package struct ParsedEpisode: Hashable, Sendable {
   }
 }
 
-// How it goes from the process that parsed it to the one that asked.
-
 extension ParsedFeed: FieldCoded {
   package mutating func code(_ fields: inout BinaryFields) throws(BinaryError) {
     try fields.code(&title, &author, &link)
     try fields.code(long: &description)
     try fields.code(&language, &imageURL, &categories)
-    try fields.code(&explicit, &owner, &people)
-    try fields.code(&guid, &type, &newFeedURL)
-    try fields.code(&isComplete, &timeToLive, &nextPageURL)
-    try fields.code(&selfURL, &emptiness, &episodes)
-    try fields.code(&warnings)
+    try fields.code(&explicit, &people, &guid)
+    try fields.code(&type, &newFeedURL, &isComplete)
+    try fields.code(&timeToLive, &nextPageURL, &selfURL)
+    try fields.code(&emptiness, &episodes, &warnings)
     try fields.code(&isWhole)
   }
 }
@@ -132,12 +123,10 @@ extension ParsedEpisode.Enclosure: FieldCoded {
   package init() { self.init(url: "", type: nil, length: nil) }
 
   package mutating func code(_ fields: inout BinaryFields) throws(BinaryError) {
-    try fields.code(&url)
     var other = address == url ? nil : address
-    try fields.code(&other)
+    try fields.code(&url, &other)
     address = other ?? url
-    try fields.code(&type)
-    try fields.code(&length)
+    try fields.code(&type, &length)
   }
 }
 

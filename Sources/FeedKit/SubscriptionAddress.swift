@@ -36,7 +36,7 @@ package enum SubscriptionAddress {
   }
 
   private static func absolute(_ address: Substring) -> WebAddress? {
-    FeedAddress.absolute(String(address), base: nil).map { WebAddress($0) }
+    FeedAddress.absolute(String(address))
   }
 
   /// The addresses that a text may mean, to be tried in this order: without quotes, angle brackets and blanks around it;
@@ -60,10 +60,6 @@ package enum SubscriptionAddress {
     }
   }
 
-  static func hasFeedScheme(_ href: String) -> Bool {
-    scheme(of: FeedText.oneLine(href)[...]).map { aliases.contains($0.name) } ?? false
-  }
-
   /// The scheme in lower case, and what follows its colon; nil where there is none of http and feeds, and no "://".
   private static func scheme(of text: Substring) -> (name: String, rest: Substring)? {
     guard let colon = text.firstIndex(of: ":") else { return nil }
@@ -74,24 +70,20 @@ package enum SubscriptionAddress {
 
   private static func host(_ text: Substring) -> Substring { text.prefix { $0 != "/" && $0 != "?" } }
 
-  /// Without what people and programs put around an address, and with ASCII's colons,
-  /// dots and slashes for their look-alikes, where it has no "://".
-  private static func bare(_ text: String) -> String {
-    var rest = Substring(FeedText.oneLine(text))
-    if !rest.contains("://"), !rest.utf8.allSatisfy({ $0 < 0x80 }) {
-      rest = Substring(String(rest.map { lookAlikes[$0] ?? $0 }))
-    }
-    while let first = rest.first, let last = rest.last, rest.count > 1, pairs.contains("\(first)\(last)") {
-      rest = Substring(FeedText.oneLine(String(rest.dropFirst().dropLast())))
-    }
-    return String(rest)
-  }
-
   private static let lookAlikes: [Character: Character] = [
     "：": ":", "∶": ":", "／": "/", "∕": "/", "⁄": "/", "⧸": "/", "．": ".", "＠": "@",
   ]
 
-  private static let pairs: Set<String> = ["\"\"", "''", "<>", "()", "“”", "„“", "‘’", "«»", "``"]
+  /// Without the quotes and brackets that people and programs put around an address, and with ASCII's colons, dots and
+  /// slashes for their look-alikes (names of files cannot have them), where it has no "://".
+  private static func bare(_ text: String) -> String {
+    let marks = "\"'<>“”„‘’«»` "
+    let text = FeedText.oneLine(text)
+    let meant = text.contains("://") ? text : String(text.map { lookAlikes[$0] ?? $0 })
+    var rest = Substring(meant).drop(while: marks.contains)
+    while let last = rest.last, marks.contains(last) { rest.removeLast() }
+    return String(rest)
+  }
 
   /// A name with dots, `localhost`, or anything before a port's number; in front of it perhaps a user's name.
   private static func isHost(_ text: Substring) -> Bool {

@@ -144,7 +144,7 @@ package final class RuleKeeper: Sendable {
     let decisions = podcast.rules.decide(podcast.episodes, isSerial: podcast.isSerial, now: now)
     var wanted: [RuledEpisode] = []
     for (episode, decision) in zip(podcast.episodes, decisions) {
-      switch decision.verdict {
+      switch decision {
       case .download where episode.facts.download == .absent && [.none, .wanted].contains(episode.mark):
         wanted.append(episode)
       // The user downloaded it before the rules wanted it.

@@ -8,7 +8,6 @@ package protocol BinaryValue: Sendable {
 package enum BinaryError: Error, Hashable, Sendable {
   /// Longer than its receiver takes.
   case tooLong
-  /// Not such a value, or one with bytes missing or left over.
   case malformed
 }
 
@@ -19,7 +18,6 @@ extension BinaryValue {
     return bytes
   }
 
-  /// The value that `bytes` are, all of them.
   package init(decoding bytes: ArraySlice<UInt8>) throws(BinaryError) {
     var reader = BinaryReader(bytes)
     self = try reader.next()
@@ -43,7 +41,6 @@ package struct BinaryReader {
 
   package mutating func next<V: BinaryValue>() throws(BinaryError) -> V { try V(from: &self) }
 
-  /// The value that `body` makes of the next ones.
   package mutating func make<each V: BinaryValue, R>(_ body: (repeat each V) -> R) throws(BinaryError) -> R {
     body(repeat try (each V)(from: &self))
   }
@@ -63,7 +60,6 @@ package protocol FieldCoded: BinaryValue {
   mutating func code(_ fields: inout BinaryFields) throws(BinaryError)
 }
 
-/// The fields of a value, while they are written or read.
 package struct BinaryFields {
   fileprivate var bytes: [UInt8] = []
   fileprivate var reader: BinaryReader
@@ -77,11 +73,17 @@ package struct BinaryFields {
     if isReading { value = try reader.next() } else { bytes.put(value) }
   }
 
-  package mutating func code<A: BinaryValue, B: BinaryValue, C: BinaryValue>(
-    _ a: inout A, _ b: inout B, _ c: inout C
+  package mutating func code<A: BinaryValue, B: BinaryValue>(
+    _ a: inout A, _ b: inout B
   ) throws(BinaryError) {
     try code(&a)
     try code(&b)
+  }
+
+  package mutating func code<A: BinaryValue, B: BinaryValue, C: BinaryValue>(
+    _ a: inout A, _ b: inout B, _ c: inout C
+  ) throws(BinaryError) {
+    try code(&a, &b)
     try code(&c)
   }
 

@@ -11,7 +11,6 @@ package struct ByteRanges: Hashable, Sendable {
 
   package var isEmpty: Bool { ranges.isEmpty }
 
-  /// How many bytes all ranges hold together.
   package var count: Int64 { ranges.reduce(0) { $0 + Int64($1.count) } }
 
   /// The offset behind the last byte; 0 where there is none.
@@ -58,7 +57,6 @@ package struct ByteRanges: Hashable, Sendable {
     }
   }
 
-  /// Keeps only what lies before `end`.
   package mutating func truncate(at end: Int64) { remove(end ..< .max) }
 
   package func contains(_ offset: Int64) -> Bool { run(at: offset) != nil }
@@ -83,7 +81,6 @@ package struct ByteRanges: Hashable, Sendable {
     return index < ranges.count ? ranges[index] : nil
   }
 
-  /// What `range` has that is not in, in order.
   package func missing(in range: Range<Int64>) -> [Range<Int64>] {
     var result: [Range<Int64>] = []
     var at = range.lowerBound

@@ -13,12 +13,9 @@ package struct ChapterList: Hashable, Sendable {
     }
   }
 
-  /// By time.
   package var chapters: [Chapter]
 
-  /// More are left out: no episode has as many.
   package static let limit = 2000
-  /// In seconds: 100 days.
   private static let longest = 8_640_000.0
 
   package init(_ chapters: [Chapter]) { self.chapters = chapters.sorted { $0.start < $1.start } }

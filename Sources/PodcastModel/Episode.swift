@@ -29,7 +29,6 @@ package struct Episode: Hashable, Sendable, Identifiable {
   package var season: Int?
   package var episode: Int?
   package var explicit: Bool?
-  /// The episode's web page.
   package var link: WebAddress?
   /// Show notes, as the feed has them (often HTML). Listings leave them out: see `notesLength`.
   package var notes: String?
@@ -59,7 +58,6 @@ package struct Episode: Hashable, Sendable, Identifiable {
 
   package var played: Bool { listening.isPlayed }
 
-  /// The file's name in its podcast's directory.
   package var fileName: String { stem + fileExtension }
 }
 

@@ -21,8 +21,7 @@ package enum EpisodeName {
   package static func stem(
     published: Int64, marks: String = "", title: String?, fileExtension: String = ""
   ) -> String {
-    let date = CivilDate(secondsSinceEpoch: published).description
-    let prefix = date + marks + separator
+    let prefix = CivilTime.date(published) + marks + separator
     var name = FileNameText.cleaned(TitleText.plain(title ?? ""))
     if name.utf8.count > fileExtension.utf8.count, name.lowercased().hasSuffix(fileExtension) {
       name = FileNameText.trimmedEnd(String(name.dropLast(fileExtension.count)))
@@ -30,7 +29,6 @@ package enum EpisodeName {
     return withinLimit(prefix, name)
   }
 
-  /// A podcast's directory.
   package static func directoryName(title: String?) -> String {
     let cleaned = FileNameText.trimmedStart(FileNameText.cleaned(TitleText.plain(title ?? "")))
     let name = FileNameText.withoutDeviceName(cut(cleaned))
@@ -96,7 +94,6 @@ package enum EpisodeName {
     return prefix + (cut.isEmpty ? untitled : cut) + suffix
   }
 
-  /// Parts "Title (2)" into "Title" and " (2)".
   private static func splitNumber(_ text: String) -> (String, String) {
     guard text.hasSuffix(")"), let open = text.lastIndex(of: "("), open > text.startIndex else {
       return (text, "")

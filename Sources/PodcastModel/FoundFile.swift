@@ -4,7 +4,6 @@ package struct FoundFile: Hashable, Sendable {
   package var generation: UInt32
   /// The size of a complete file; nil where bytes are missing.
   package var size: Int64?
-  /// Seconds since 1970.
   package var written: Int64
 
   package init(key: MediaKey, generation: UInt32, size: Int64?, written: Int64) {

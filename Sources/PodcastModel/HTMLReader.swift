@@ -8,9 +8,7 @@ package struct HTMLReader {
     /// A character reference, and what it stands for.
     case reference(String)
     case start(HTMLTag)
-    /// The name in lower case.
     case end(String)
-    /// A comment, a declaration or a processing instruction.
     case comment
     /// A CDATA section of XML, with its marks.
     case section
@@ -64,13 +62,10 @@ package struct HTMLReader {
 
   /// Leaves out what follows the start tag of `script` or `style` up to its end tag.
   package mutating func skipContent(of name: String) {
-    while position < bytes.count {
-      if bytes[position] == UInt8(ascii: "<"), position + 1 < bytes.count,
-        bytes[position + 1] == UInt8(ascii: "/"), self.name(at: position + 2) == name
-      {
-        return
-      }
-      position += 1
+    var reader = self
+    while let piece = reader.next() {
+      if case .end(name) = piece { return }
+      self = reader
     }
   }
 
@@ -167,8 +162,6 @@ package struct HTMLReader {
     while end < bytes.count, Self.isName(bytes[end]) { end += 1 }
     return bytes[end - 1] == UInt8(ascii: ":") ? start : end
   }
-
-  private func name(at start: Int) -> String { Self.lowercased(slice(start, endOfName(start))) }
 
   /// Longer names than any that means something are cut.
   private static func lowercased(_ name: Bytes) -> String {

@@ -1,10 +1,5 @@
-/// Text that is no JSON: where it stops being any.
-package struct JSONSyntaxError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// In bytes from the start.
-  package var position: Int
-
-  package var description: String { "no JSON at byte \(position)" }
-}
+/// Text that is no JSON.
+package struct JSONSyntaxError: Error {}
 
 extension JSONValue {
   /// Reads JSON (RFC 8259) from anywhere: never more than `maximumDepth` levels deep. A byte-order mark, raw
@@ -20,7 +15,6 @@ extension JSONValue {
     return members.last { $0.0 == name }?.1
   }
 
-  /// The elements of an array; empty for anything else.
   package var elements: [JSONValue] {
     if case .array(let elements) = self { return elements }
     return []
@@ -78,15 +72,12 @@ private struct JSONParser {
   mutating func document() throws(JSONSyntaxError) -> JSONValue {
     let value = try value(depth: 0)
     skipBlanks()
-    guard rest.isEmpty else { throw error }
+    guard rest.isEmpty else { throw JSONSyntaxError() }
     return value
   }
 
-  private var error: JSONSyntaxError { JSONSyntaxError(position: rest.startIndex) }
-
   private mutating func skipBlanks() { rest = rest.drop { $0 == 0x20 || (0x09...0x0D).contains($0) } }
 
-  /// Takes this word, where it comes next.
   private mutating func take(_ word: String) -> Bool {
     guard rest.starts(with: word.utf8) else { return false }
     rest = rest.dropFirst(word.utf8.count)
@@ -94,7 +85,7 @@ private struct JSONParser {
   }
 
   private mutating func value(depth: Int) throws(JSONSyntaxError) -> JSONValue {
-    guard depth < maximumDepth else { throw error }
+    guard depth < maximumDepth else { throw JSONSyntaxError() }
     skipBlanks()
     if take("true") { return .bool(true) }
     if take("false") { return .bool(false) }
@@ -110,16 +101,15 @@ private struct JSONParser {
     guard take("{") else { return try number() }
     var members: [(String, JSONValue)] = []
     try list(until: "}") { parser throws(JSONSyntaxError) in
-      guard parser.take("\"") else { throw parser.error }
+      guard parser.take("\"") else { throw JSONSyntaxError() }
       let name = try parser.string()
       parser.skipBlanks()
-      guard parser.take(":") else { throw parser.error }
+      guard parser.take(":") else { throw JSONSyntaxError() }
       members.append((name, try parser.value(depth: depth + 1)))
     }
     return .object(members)
   }
 
-  /// What stands between two brackets, with commas between.
   private mutating func list(
     until end: String, _ element: (inout JSONParser) throws(JSONSyntaxError) -> Void
   ) throws(JSONSyntaxError) {
@@ -130,7 +120,7 @@ private struct JSONParser {
       try element(&self)
       skipBlanks()
       if take(end) { return }
-      guard take(",") else { throw error }
+      guard take(",") else { throw JSONSyntaxError() }
     }
   }
 
@@ -140,14 +130,13 @@ private struct JSONParser {
     rest = rest.dropFirst(digits.count)
     // Swift would read "+1" too, and "1." not.
     guard let first = text.utf8.first, first != UInt8(ascii: "+"), first != UInt8(ascii: ".") else {
-      throw error
+      throw JSONSyntaxError()
     }
     if let whole = Int64(text) { return .integer(whole) }
-    guard let number = Double(text), number.isFinite else { throw error }
+    guard let number = Double(text), number.isFinite else { throw JSONSyntaxError() }
     return .number(number)
   }
 
-  /// Behind its first quotation mark.
   private mutating func string() throws(JSONSyntaxError) -> String {
     var text: [UInt8] = []
     while true {
@@ -155,13 +144,13 @@ private struct JSONParser {
       text += plain
       rest = rest.dropFirst(plain.count)
       if take("\"") { return String(decoding: text, as: UTF8.self) }
-      guard take("\\"), let kind = rest.popFirst() else { throw error }
+      guard take("\\"), let kind = rest.popFirst() else { throw JSONSyntaxError() }
       if kind == UInt8(ascii: "u") {
         text += String(Unicode.Scalar(try codePoint()) ?? "\u{FFFD}").utf8
       } else if let place = Self.escapes.firstIndex(of: kind) {
         text.append(Self.escaped[place])
       } else {
-        throw error
+        throw JSONSyntaxError()
       }
     }
   }
@@ -182,7 +171,7 @@ private struct JSONParser {
 
   private mutating func fourDigits() throws(JSONSyntaxError) -> UInt32 {
     let values = rest.prefix(4).compactMap(Hexadecimal.value)
-    guard values.count == 4 else { throw error }
+    guard values.count == 4 else { throw JSONSyntaxError() }
     rest = rest.dropFirst(4)
     return values.reduce(0) { $0 << 4 | UInt32($1) }
   }

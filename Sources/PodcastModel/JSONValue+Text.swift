@@ -14,7 +14,6 @@ extension JSONValue {
   }
 }
 
-/// Collects the text of one value.
 private struct JSONWriter {
   let isIndented: Bool
   var bytes: [UInt8] = []

@@ -18,15 +18,8 @@ package struct MediaKey: Hashable, Sendable, Comparable, CustomStringConvertible
 
   /// The key of an enclosure's address. A fragment does not count.
   package init(address: WebAddress) {
-    value = Self.number(
-      UUIDv5.bytes(namespace: UUIDv5.url, name: Self.bytesBeforeFragment(of: address.forRequest)))
-  }
-
-  /// A "#" that is one character with its neighbours begins no fragment: keys are for good.
-  private static func bytesBeforeFragment(of address: String) -> [UInt8] {
-    let bytes = Array(address.utf8)
-    if bytes.allSatisfy({ $0 < 0x80 }) { return Array(bytes.prefix { $0 != UInt8(ascii: "#") }) }
-    return Array(address.prefix { $0 != "#" }.utf8)
+    let name = address.forRequest.utf8.prefix { $0 != UInt8(ascii: "#") }
+    value = Self.number(UUIDv5.bytes(namespace: UUIDv5.url, name: Array(name)))
   }
 
   /// - Returns: nil where they are not 16 bytes.
@@ -35,7 +28,6 @@ package struct MediaKey: Hashable, Sendable, Comparable, CustomStringConvertible
     value = Self.number(bytes)
   }
 
-  /// The 16 bytes that its digits mean.
   package var bytes: [UInt8] { withUnsafeBytes(of: value.bigEndian) { Array($0) } }
 
   private static func number(_ bytes: [UInt8]) -> UInt128 { bytes.reduce(0) { $0 << 8 | UInt128($1) } }

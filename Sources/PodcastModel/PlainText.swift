@@ -46,7 +46,6 @@ package enum PlainText {
   }
 }
 
-/// Collects lines.
 private struct PlainTextWriter {
   private let keepsLineBreaks: Bool
   private var output: [UInt8] = []

@@ -10,7 +10,6 @@ package struct Podcast: Hashable, Sendable, Identifiable {
   /// once: in `Downloaded/`, and in the names of `Latest/` and `Downloading/`.
   package var name: String
   package var author: String?
-  /// The podcast's web page.
   package var link: WebAddress?
   /// RFC 5646 language tag.
   package var language: String?
@@ -39,6 +38,5 @@ package struct Podcast: Hashable, Sendable, Identifiable {
     (self.id, self.feedURL, self.title, self.name) = (id, feedURL, title, name)
   }
 
-  /// Whether its episodes are known.
   package var isFetched: Bool { lastRefresh != nil }
 }

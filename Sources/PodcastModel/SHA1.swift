@@ -1,6 +1,5 @@
 /// SHA-1 (RFC 3174), for name-based UUIDs: it protects nothing. None of the libraries that we link offers it.
 enum SHA1 {
-  /// The 20 bytes of the digest.
   static func digest(of message: [UInt8]) -> [UInt8] {
     var state: [UInt32] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0]
     var padded = message + [0x80]

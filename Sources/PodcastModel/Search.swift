@@ -4,7 +4,6 @@ package struct Search: Hashable, Sendable, Identifiable {
   package var id: Int64
   /// The directory's name: the query as the user wrote it.
   package var name: String
-  /// The podcasts it shows.
   package var resultCount: Int
   /// Which service answered: "apple", "local", …
   package var source: String

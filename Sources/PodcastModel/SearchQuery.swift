@@ -31,22 +31,18 @@ package struct SearchQuery: Hashable, Sendable {
     let value = word[word.index(after: colon)...].lowercased()
     switch word[..<colon].lowercased() {
     case "country":
-      guard value.utf8.count == 2, value.utf8.allSatisfy(Self.isLetter) else { return false }
+      guard value.utf8.count == 2, value.utf8.allSatisfy(HTMLReader.isLetter) else { return false }
       country = value
     case "limit":
-      guard value.utf8.allSatisfy({ (48...57).contains($0) }), let number = Int(value), number > 0 else {
-        return false
-      }
+      guard let number = Int(value), number > 0 else { return false }
       limit = min(number, 200)
     case "id":
-      guard (1...18).contains(value.utf8.count), value.utf8.allSatisfy({ (48...57).contains($0) }) else {
-        return false
-      }
-      appleID = Int64(value)
+      guard let number = Int64(value), number > 0 else { return false }
+      appleID = number
     case "lang":
       let tag = value.replacing("_", with: "-")
       guard (2...35).contains(tag.utf8.count),
-        tag.utf8.allSatisfy({ Self.isLetter($0) || (48...57).contains($0) || $0 == UInt8(ascii: "-") })
+        tag.utf8.allSatisfy({ HTMLReader.isLetter($0) || (48...57).contains($0) || $0 == UInt8(ascii: "-") })
       else { return false }
       language = tag
     case "source":
@@ -60,6 +56,4 @@ package struct SearchQuery: Hashable, Sendable {
 
   /// What may stand after `source:`.
   package static let knownSources: Set<String> = ["apple", "index", "local", "all"]
-
-  private static func isLetter(_ byte: UInt8) -> Bool { (97...122).contains(byte) }
 }

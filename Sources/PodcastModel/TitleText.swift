@@ -41,7 +41,6 @@ package enum TitleText {
     return String(decoding: output, as: UTF8.self)
   }
 
-  /// Those that titles have.
   private static let tags: Set<String> = [
     "a", "abbr", "b", "big", "br", "cite", "code", "div", "em", "font", "i", "img", "mark", "p", "q", "s",
     "small", "span", "strike", "strong", "sub", "sup", "tt", "u", "script", "noscript", "style", "iframe",

@@ -15,11 +15,6 @@ package enum UUIDv5 {
   /// The UUID in its usual form, lower-case with hyphens.
   package static func text(namespace: [UInt8], name: [UInt8]) -> String {
     let digits = Hexadecimal.text(bytes(namespace: namespace, name: name))
-    var text = ""
-    for (index, digit) in digits.enumerated() {
-      if [8, 12, 16, 20].contains(index) { text += "-" }
-      text.append(digit)
-    }
-    return text
+    return digits.enumerated().map { [8, 12, 16, 20].contains($0) ? "-\($1)" : "\($1)" }.joined()
   }
 }

@@ -7,7 +7,6 @@ package struct UniqueNames: Sendable {
 
   package init() {}
 
-  /// A directory that holds these names already.
   package init(taken names: some Sequence<String>) {
     for name in names { insert(name) }
   }

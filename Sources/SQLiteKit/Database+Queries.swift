@@ -4,7 +4,7 @@ extension Database {
   /// Runs several statements that have no placeholders and give no rows: schemas, pragmas.
   package func script(_ sql: String) throws(DatabaseError) {
     let code = sqlite3_exec(handle, sql, nil, nil, nil)
-    guard code == SQLITE_OK else { throw failure(code, sql) }
+    guard code == SQLITE_OK else { throw DatabaseError(code: code, of: handle) }
   }
 
   package func run(_ sql: String, _ values: any Bindable...) throws(DatabaseError) {
@@ -47,7 +47,6 @@ extension Database {
     "UPDATE \(table) SET \(columns.map { "\($0) = ?" }.joined(separator: ", ")) WHERE id = ?"
   }
 
-  /// What `body` makes of each row.
   package func all<T>(
     _ sql: String, _ values: any Bindable..., as body: (borrowing Row) -> T
   ) throws(DatabaseError) -> [T] {
@@ -64,7 +63,6 @@ extension Database {
     }
   }
 
-  /// Calls `body` with each row until it says false.
   package func forEach(
     _ sql: String, _ values: any Bindable..., body: (borrowing Row) -> Bool
   ) throws(DatabaseError) {
@@ -84,7 +82,6 @@ extension Database {
     }
   }
 
-  /// The whole numbers in the first column.
   package func numbers(_ sql: String, _ values: any Bindable...) throws(DatabaseError) -> [Int64] {
     try all(sql, values: values) { $0.int64(0) }
   }
@@ -104,12 +101,8 @@ extension Database {
   private func withStatement<R>(
     _ sql: String, _ body: (Statement) throws(DatabaseError) -> R
   ) throws(DatabaseError) -> R {
-    let statement: Statement
-    if let kept = statements.removeValue(forKey: sql) {
-      statement = kept
-    } else {
-      statement = try prepare(sql)
-    }
+    let kept = statements.removeValue(forKey: sql)
+    let statement = if let kept { kept } else { try prepare(sql) }
     defer {
       statement.reset()
       // Texts made at run time must not fill the memory.
@@ -131,12 +124,8 @@ extension Database {
   private func prepare(_ sql: String) throws(DatabaseError) -> Statement {
     var prepared: OpaquePointer?
     let code = sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
-    guard code == SQLITE_OK else { throw failure(code, sql) }
+    guard code == SQLITE_OK else { throw DatabaseError(code: code, of: handle) }
     guard let prepared else { preconditionFailure("no statement in: \(sql)") }
     return Statement(prepared, sql: sql)
-  }
-
-  private func failure(_ code: Int32, _ sql: String) -> DatabaseError {
-    DatabaseError(code: code, of: handle, sql: sql)
   }
 }

@@ -7,7 +7,6 @@ extension Database {
     try enclosed(by: "BEGIN IMMEDIATE", body)
   }
 
-  /// Runs queries that all see the same state of the database.
   package func snapshot<R>(_ body: () throws -> R) throws -> R {
     try enclosed(by: "BEGIN DEFERRED", body)
   }

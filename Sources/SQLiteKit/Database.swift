@@ -7,20 +7,15 @@ internal import PosixKit
 /// It is not Sendable: one thread uses it, or several keep it in a `Monitor`; the compiler sees to that.
 package final class Database {
   package struct Options: Sendable {
-    /// For reading only: writing fails, and a missing file is not created.
     package var isReadOnly = false
     /// What reaches the disk before a commit returns.
     package var synchronous = Synchronous.full
     /// Seconds to wait for another connection's write transaction.
     package var busyTimeout = 10.0
-    /// Pages that hold nothing can be given back to the disk (`giveBackPages`); what was deleted does not stay in
-    /// them. Only a file that is made now becomes so.
-    package var vacuumsIncrementally = false
     /// Pages in the write-ahead log from which on a commit brings them into the file itself, as far as nobody reads.
     package var checkpointPages = 1000
     /// The environment variable that says where the file is: for messages.
     package var placeVariable: String?
-    /// KiB of page cache.
     package var cacheSize = 2000
     /// The file is being made, and is of no use before it is whole: no journal, nothing is brought to the disk.
     package var isBeingMade = false
@@ -43,7 +38,6 @@ package final class Database {
 
   let handle: OpaquePointer
   private let busyTimeout: Double
-  /// Prepared statements that are not in use, by their text.
   var statements: [String: Statement] = [:]
 
   /// Opens `path`, creating the file unless read-only; ":memory:" is a database of its own in memory.
@@ -77,20 +71,11 @@ package final class Database {
     try script(
       """
       PRAGMA foreign_keys = 1;
+      PRAGMA secure_delete = 1;
       PRAGMA cache_size = -\(options.cacheSize);
       PRAGMA temp_store = memory;
       PRAGMA wal_autocheckpoint = \(options.checkpointPages);
       """)
-    if options.vacuumsIncrementally {
-      // Before the file has a page.
-      try whileBusy(until: .after(options.busyTimeout)) { database throws(DatabaseError) in
-        // To say it again would be a commit, which waits for the disk.
-        if try database.first("PRAGMA auto_vacuum", as: { $0.int(0) }) != 2 {
-          try database.script("PRAGMA auto_vacuum = incremental")
-        }
-        try database.script("PRAGMA secure_delete = 1")
-      }
-    }
     // Readers and a writer do not wait for each other (https://sqlite.org/wal.html).
     if options.isBeingMade {
       try script("PRAGMA journal_mode = off; PRAGMA locking_mode = exclusive; PRAGMA synchronous = off")
@@ -153,13 +138,10 @@ package final class Database {
     }
   }
 
-  /// Gives back the memory of pages that are not in use.
   package func releaseMemory() { sqlite3_db_release_memory(handle) }
 
-  /// The row that the last INSERT of this connection made.
   package var lastInsertedID: Int64 { sqlite3_last_insert_rowid(handle) }
 
-  /// Rows that the last INSERT, UPDATE or DELETE changed.
   package var changedRows: Int { Int(sqlite3_changes(handle)) }
 
   package var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
@@ -198,26 +180,23 @@ package final class Database {
   /// The journal mode is the file's and set once. SQLite does not use the busy timeout when two
   /// connections set it at the same time.
   private func switchToWriteAheadLog(until deadline: MonotonicTime) throws(DatabaseError) {
-    try whileBusy(until: deadline) { database throws(DatabaseError) in
-      let mode = try database.first("PRAGMA journal_mode") { $0.string(0) }
-      if mode == "wal" || mode == "memory" { return }
-      let now = try database.first("PRAGMA journal_mode = wal") { $0.string(0) }
-      if now == "wal" || now == "memory" { return }
-      throw DatabaseError(code: SQLITE_CANTOPEN, message: "no write-ahead log here")
-    }
-  }
-
-  /// Tries again for what SQLite does not wait for itself: another connection opens or closes the file just now.
-  private func whileBusy(
-    until deadline: MonotonicTime, _ body: (Database) throws(DatabaseError) -> Void
-  ) throws(DatabaseError) {
     while true {
       do throws(DatabaseError) {
-        return try body(self)
+        for pragma in ["PRAGMA journal_mode", "PRAGMA journal_mode = wal"] {
+          let mode = try first(pragma) { $0.string(0) }
+          if mode == "wal" || mode == "memory" { return }
+        }
+        throw DatabaseError(code: SQLITE_CANTOPEN, message: "no write-ahead log here")
       } catch {
         guard error.isBusy, MonotonicTime.now < deadline else { throw error }
         sqlite3_sleep(5)
       }
     }
+  }
+
+  /// Bytes of the pages that hold something.
+  package func usedBytes() throws(DatabaseError) -> Int64 {
+    let (all, free) = (try number("PRAGMA page_count"), try number("PRAGMA freelist_count"))
+    return ((all ?? 0) - (free ?? 0)) * (try number("PRAGMA page_size") ?? 0)
   }
 }

@@ -2,28 +2,23 @@ internal import CSQLite
 internal import Glibc
 package import PosixKit
 
-/// What SQLite refused: its result code, its words and the statement; never the values bound to it.
-package struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible,
-  CustomDebugStringConvertible
-{
+/// What SQLite refused: its result code and its words; never the values bound to a statement.
+package struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible {
   /// SQLite's extended result code (https://sqlite.org/rescode.html).
   package var code: Int32
   package var message: String
-  /// The statement with its placeholders; nil where none was run.
-  package var sql: String?
   /// Whether its disk takes nothing: after an error ext4 is read-only, though files stay open for writing.
   package var isOfReadOnlyDisk = false
   /// The one of the database's files that is at fault, where that is known; the message names it.
   package var file: String?
 
-  package init(code: Int32, message: String, sql: String? = nil) {
+  package init(code: Int32, message: String) {
     self.code = code
     self.message = message
-    self.sql = sql
   }
 
-  init(code: Int32, of connection: OpaquePointer?, sql: String) {
-    self.init(code: code, message: String(cString: sqlite3_errmsg(connection)), sql: sql)
+  init(code: Int32, of connection: OpaquePointer?) {
+    self.init(code: code, message: String(cString: sqlite3_errmsg(connection)))
     if primary == SQLITE_IOERR, let path = sqlite3_db_filename(connection, "main") {
       isOfReadOnlyDisk = Self.isReadOnly(String(cString: path))
     }
@@ -39,7 +34,6 @@ package struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible
     return Errno.current == .EROFS
   }
 
-  /// The file's tables are of another version than the program's.
   static func otherVersion(found: Int, known: Int) -> DatabaseError {
     DatabaseError(code: SQLITE_MISMATCH, message: "its tables are of version \(found), not \(known)")
   }
@@ -60,19 +54,15 @@ package struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible
 
   private static let mapFailures = [SQLITE_IOERR | 21 << 8, SQLITE_IOERR | 18 << 8]
 
-  /// Another connection held the database for longer than the busy timeout.
   package var isBusy: Bool { primary == SQLITE_BUSY || primary == SQLITE_LOCKED }
 
-  /// The file is no database, or a damaged one.
   package var isDamaged: Bool { primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB }
 
   /// Its tables are not those that the statement is for.
   package var isOfOtherShape: Bool { primary == SQLITE_ERROR }
 
-  /// Its tables are of another version than the program's.
   package var isOfOtherVersion: Bool { primary == SQLITE_MISMATCH }
 
-  /// The errno that fits for a caller of the file system.
   package var errno: Errno {
     switch primary {
     case SQLITE_FULL: .ENOSPC
@@ -88,14 +78,9 @@ package struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible
     }
   }
 
-  /// For people: without the statement.
   package var description: String {
     if isOfReadOnlyDisk { return "the disk of the database has become read-only" }
     return file == nil ? "database: \(message) (\(code))" : message
-  }
-
-  package var debugDescription: String {
-    "database: \(message) (\(code))" + (sql.map { " in: \($0)" } ?? "")
   }
 
   var primary: Int32 { code & 0xff }

@@ -1,88 +1,62 @@
 internal import CSQLite
 
-/// A type whose values can be bound to a placeholder.
 package protocol Bindable: Sendable {
-  /// Gives the next placeholder this value.
-  func bind(to values: inout RowValues)
+  /// Gives a statement's placeholder this value.
+  /// - Returns: SQLite's result code.
+  func bind(to statement: OpaquePointer, at place: Int32) -> Int32
 }
 
 extension Int64: Bindable {
-  package func bind(to values: inout RowValues) { values.add(self) }
+  package func bind(to statement: OpaquePointer, at place: Int32) -> Int32 {
+    sqlite3_bind_int64(statement, place, self)
+  }
 }
 
 extension Int: Bindable {
-  package func bind(to values: inout RowValues) { values.add(Int64(self)) }
+  package func bind(to statement: OpaquePointer, at place: Int32) -> Int32 {
+    sqlite3_bind_int64(statement, place, Int64(self))
+  }
 }
 
-/// As 0 or 1.
 extension Bool: Bindable {
-  package func bind(to values: inout RowValues) { values.add(self ? 1 as Int64 : 0) }
+  package func bind(to statement: OpaquePointer, at place: Int32) -> Int32 {
+    sqlite3_bind_int64(statement, place, self ? 1 : 0)
+  }
 }
 
 extension String: Bindable {
-  package func bind(to values: inout RowValues) { values.add(self) }
+  package func bind(to statement: OpaquePointer, at place: Int32) -> Int32 {
+    podcastfs_sqlite_bind_text(statement, place, self, Int32(utf8.count))
+  }
 }
 
-/// Bytes, as a blob.
 extension [UInt8]: Bindable {
-  package func bind(to values: inout RowValues) { values.add(self) }
+  package func bind(to statement: OpaquePointer, at place: Int32) -> Int32 {
+    if isEmpty { return sqlite3_bind_zeroblob(statement, place, 0) }
+    return podcastfs_sqlite_bind_blob(statement, place, self, Int32(count))
+  }
 }
 
-/// nil is NULL.
 extension Optional: Bindable where Wrapped: Bindable {
-  package func bind(to values: inout RowValues) {
-    if let self { self.bind(to: &values) } else { values.addNull() }
+  package func bind(to statement: OpaquePointer, at place: Int32) -> Int32 {
+    self?.bind(to: statement, at: place) ?? sqlite3_bind_null(statement, place)
   }
 }
 
 /// The placeholders of a statement, each given its value in order.
 package struct RowValues: ~Copyable {
-  private let handle: OpaquePointer
-  /// How many have one.
-  fileprivate private(set) var count: Int32 = 0
+  fileprivate let handle: OpaquePointer
+  fileprivate var count: Int32 = 0
   /// SQLite's word on the first that could not be given.
-  fileprivate private(set) var code = SQLITE_OK
+  fileprivate var code = SQLITE_OK
 
-  fileprivate init(_ handle: OpaquePointer) { self.handle = handle }
-
-  package mutating func add(_ value: some Bindable) { value.bind(to: &self) }
-
-  fileprivate mutating func addNull() { note(sqlite3_bind_null(handle, next())) }
-
-  fileprivate mutating func add(_ number: Int64) { note(sqlite3_bind_int64(handle, next(), number)) }
-
-  fileprivate mutating func add(_ text: String) {
-    var text = text
-    let place = next()
-    let code = text.withUTF8 { bytes in
-      bytes.withMemoryRebound(to: CChar.self) { characters in
-        // A null pointer would bind NULL.
-        guard let start = characters.baseAddress else {
-          return podcastfs_sqlite_bind_text(handle, place, "", 0)
-        }
-        return podcastfs_sqlite_bind_text(handle, place, start, Int32(characters.count))
-      }
-    }
-    note(code)
-  }
-
-  fileprivate mutating func add(_ blob: [UInt8]) {
-    let place = next()
-    if blob.isEmpty { return note(sqlite3_bind_zeroblob(handle, place, 0)) }
-    note(blob.withUnsafeBytes { podcastfs_sqlite_bind_blob(handle, place, $0.baseAddress, Int32($0.count)) })
-  }
-
-  private mutating func next() -> Int32 {
+  package mutating func add(_ value: some Bindable) {
     count += 1
-    return count
-  }
-
-  private mutating func note(_ code: Int32) {
+    let code = value.bind(to: handle, at: count)
     if self.code == SQLITE_OK { self.code = code }
   }
 }
 
-/// A prepared statement, owned by its database's cache.
 final class Statement {
   let sql: String
   let handle: OpaquePointer
@@ -95,14 +69,13 @@ final class Statement {
   deinit { sqlite3_finalize(handle) }
 
   func bind(by body: (inout RowValues) -> Void) throws(DatabaseError) {
-    var values = RowValues(handle)
+    var values = RowValues(handle: handle)
     body(&values)
     precondition(
       sqlite3_bind_parameter_count(handle) == values.count, "wrong number of values for: \(sql)")
     guard values.code == SQLITE_OK else { throw failure(values.code) }
   }
 
-  /// Goes to the next row; false at the end.
   func step() throws(DatabaseError) -> Bool {
     let code = sqlite3_step(handle)
     switch code {
@@ -119,6 +92,6 @@ final class Statement {
   }
 
   private func failure(_ code: Int32) -> DatabaseError {
-    DatabaseError(code: code, of: sqlite3_db_handle(handle), sql: sql)
+    DatabaseError(code: code, of: sqlite3_db_handle(handle))
   }
 }

@@ -1,17 +1,12 @@
 /// The parts of an address (RFC 3986 §3), read as leniently as they come. Each is a slice of the address.
 package struct AddressParts {
-  /// In lower case.
   package let scheme: String
-  /// Userinfo, host and port.
   package let authority: Substring
   /// What stands before the "@" of the authority; nil where it has none.
   package let userinfo: Substring?
-  /// Host and port.
   package let place: Substring
-  /// The path, and what follows it.
   package let target: Substring
   package let path: Substring
-  /// Without its "?"; nil where there is none.
   package let query: Substring?
   /// With its "#"; empty where there is none.
   package let fragment: Substring
@@ -43,14 +38,12 @@ package struct AddressParts {
     return host.isEmpty ? nil : host.lowercased()
   }
 
-  /// The port, or the usual one of http and https.
   package var port: String {
     let behindHost = place.lastIndex(of: "]").map { place[$0...] } ?? place
     let port = behindHost.lastIndex(of: ":").map { behindHost[behindHost.index(after: $0)...] } ?? ""
     return port.isEmpty ? scheme == "https" ? "443" : "80" : String(port)
   }
 
-  /// Whether it may be asked for: http or https, with a host.
   package var isWeb: Bool { (scheme == "http" || scheme == "https") && host != nil }
 
   /// The host as DNS knows it.

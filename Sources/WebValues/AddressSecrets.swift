@@ -1,7 +1,6 @@
 /// What is secret in addresses. Private feeds, and addresses that a host has signed, have their secret in the
 /// userinfo, in the query or in the path.
 enum AddressSecrets {
-  /// What stands for a secret.
   private static let mark = "***"
 
   /// The address without its secrets; as it is where it has none.

@@ -5,37 +5,29 @@ struct DateReader {
 
   init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
-  mutating func skipBlanks() {
-    while let byte = peek, byte <= 0x20 { position += 1 }
-  }
-
-  /// The year of a date that begins "2024-" or "20240103".
-  mutating func isoYear() -> Int? {
+  /// Seconds since 1970; nil where there is no date.
+  mutating func read() -> Int64? {
+    skip { $0 <= 0x20 }
     let start = position
-    guard let digits = digits(), digits.count == 4 || digits.count == 8 else {
-      position = start
-      return nil
-    }
-    if digits.count == 8 {
+    if let year = digits() {
+      let isParted = peek == UInt8(ascii: "-") || peek == UInt8(ascii: "/")
+      if year.count == 4, isParted { return iso8601(year: year.value) }
+      // "20240103".
       position = start + 4
-      return digits.value / 10_000
+      if year.count == 8 { return iso8601(year: year.value / 10_000) }
     }
-    guard let next = peek, next == UInt8(ascii: "-") || next == UInt8(ascii: "/") else {
-      position = start
-      return nil
-    }
-    return digits.value
+    position = start
+    return rfc822()
   }
 
   /// The rest of an ISO 8601 date after its year; month, day and time may be missing.
-  mutating func iso8601(year: Int) -> Int64? {
-    var parts = DateParts(year: year, month: 1, day: 1)
+  private mutating func iso8601(year: Int) -> Int64? {
+    var parts = DateParts(year: year)
     skip { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "/") }
     guard let month = digits(atMost: 2) else { return nil }
     parts.month = month.value
     skip { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "/") }
     if let day = digits(atMost: 2) { parts.day = day.value }
-    guard CivilDate(year: parts.year, month: parts.month, day: 1).daysInMonth >= parts.day else { return nil }
     skip { $0 | 0x20 == UInt8(ascii: "t") || $0 <= 0x20 || $0 == UInt8(ascii: ",") }
     clock(into: &parts, digitsPerPart: 2)
     parts.offset = zone() ?? 0
@@ -44,7 +36,7 @@ struct DateReader {
 
   /// "Wed, 03 Jan 2024 10:00:00 +0000", with any part but day, month and year missing, in nearly any order.
   /// - Returns: nil also where a word stands between bare numbers that it may give another meaning.
-  mutating func rfc822() -> Int64? {
+  private mutating func rfc822() -> Int64? {
     var found = FoundParts()
     while let byte = peek, found.year == nil || found.clock == nil {
       if isLetter(byte) {
@@ -54,7 +46,7 @@ struct DateReader {
         guard let number = digits() else { return nil }
         if peek == UInt8(ascii: ":"), found.clock == nil {
           position = start
-          var parts = DateParts(year: 1970, month: 1, day: 1)
+          var parts = DateParts()
           clock(into: &parts, digitsPerPart: 4)
           parts.offset = zone() ?? 0
           found.clock = parts
@@ -83,7 +75,7 @@ struct DateReader {
       _ = digits()
     }
     let start = position
-    skipBlanks()
+    skip { $0 <= 0x20 }
     switch letters() {
     case [UInt8(ascii: "a"), UInt8(ascii: "m")]: if parts.hour == 12 { parts.hour = 0 }
     case [UInt8(ascii: "p"), UInt8(ascii: "m")]: if parts.hour < 12 { parts.hour += 12 }
@@ -99,7 +91,7 @@ struct DateReader {
       named = TimeZoneNames.offset(letters())
       if named != 0 { return named }
     }
-    skipBlanks()
+    skip { $0 <= 0x20 }
     guard let sign = peek, sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") else { return named }
     position += 1
     if let second = peek, second == UInt8(ascii: "-") || second == UInt8(ascii: "+") { position += 1 }
@@ -129,7 +121,6 @@ struct DateReader {
     return count == 0 ? nil : (value, count)
   }
 
-  /// A word, its letters of ASCII in lower case.
   private mutating func letters() -> [UInt8] {
     var word: [UInt8] = []
     while let byte = peek, isLetter(byte), word.count < 48 {
@@ -146,7 +137,6 @@ struct DateReader {
   }
 }
 
-/// The parts of a date as they come, in any order.
 private struct FoundParts {
   private(set) var year: Int?
   var clock: DateParts?
@@ -157,17 +147,21 @@ private struct FoundParts {
   /// A word between the numbers was not understood.
   private var hasStrayWord = false
 
+  private static let months = [
+    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+  ]
+
   mutating func take(_ word: [UInt8]) {
-    guard let number = MonthNames.number(word) else {
+    guard let place = Self.months.firstIndex(where: { word.starts(with: $0.utf8) }) else {
       let isWithin = (day != nil || year != nil) && (month == nil || year == nil)
       // "4th", "4 de".
       if isWithin, word.count > 2 { hasStrayWord = true }
       return
     }
-    // A number before it was the day; a word before the day may be a weekday ("mar., 05 août 2014").
+    // A number before it was the day; a word before the day may be a weekday ("Mar, 05 Aug 2014").
     if month != nil, !isNamed { day = month }
     if month == nil || day != nil && year == nil {
-      (month, isNamed, isFirst) = (number, true, day == nil && year == nil)
+      (month, isNamed, isFirst) = (place + 1, true, day == nil && year == nil)
     }
   }
 
@@ -178,7 +172,9 @@ private struct FoundParts {
       // "03/01/2024" and "03.01.2024": day, month, year.
       month = value
     } else if year == nil {
-      year = Self.century(value, digits: digits)
+      // 50 to 99 are the last century's, three digits count from 1900 (RFC 5322 §4.3).
+      let isShort = digits <= 2 && value < 50
+      year = value + (isShort ? 2000 : digits <= 3 ? 1900 : 0)
     }
   }
 
@@ -187,17 +183,8 @@ private struct FoundParts {
     guard var day, var month, let year, isNamed && !isFirst || !hasStrayWord else { return nil }
     // "01/25/2024" can only be the American order.
     if !isNamed, month > 12, day <= 12 { swap(&day, &month) }
-    var parts = clock ?? DateParts(year: 1970, month: 1, day: 1)
+    var parts = clock ?? DateParts()
     (parts.year, parts.month, parts.day) = (year, month, day)
     return parts.seconds
-  }
-
-  /// A year of two digits: 50 to 99 are the last century's, three count from 1900 (RFC 5322 §4.3).
-  private static func century(_ value: Int, digits: Int) -> Int {
-    switch digits {
-    case 1, 2: value + (value < 50 ? 2000 : 1900)
-    case 3: value + 1900
-    default: value
-    }
   }
 }

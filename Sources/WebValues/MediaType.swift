@@ -5,46 +5,35 @@ package enum MediaType {
   /// of the table; else by the ending of the address's path, where that is one of the table; else ".mp3", but
   /// for web pages.
   package static func fileExtension(type: String?, url: WebAddress) -> String {
-    if let type, let found = extensions[essence(type)],
-      !(yieldsToEnding(essence(type)) && hasPlayableEnding(url))
+    let essence = type.map(essence) ?? ""
+    if let kind = byType[essence], kind.isEnclosure, kind.ending != "html",
+      !(yieldsToEnding(essence) && hasPlayableEnding(url))
     {
-      return "." + found
+      return "." + kind.ending
     }
-    if let ending = pathEnding(of: url), let found = types[ending], isEnclosure(found) {
-      return "." + (sameAs[ending] ?? ending)
-    }
-    return type.map(essence) == "text/html" ? ".html" : ".mp3"
+    if let kind = kind(of: url), kind.isEnclosure { return "." + kind.ending }
+    return essence == "text/html" ? ".html" : ".mp3"
   }
 
   /// The extension with its dot for a transcript: ".vtt" or ".srt", which players show as subtitles, also where the address
   /// alone says so; ".json", ".html" or ".txt"; nil for other kinds.
   package static func transcriptExtension(type: String?, url: WebAddress) -> String? {
-    let ending = pathEnding(of: url)
-    switch type.map(essence) ?? "" {
-    case "text/vtt": return ".vtt"
-    case "application/srt", "application/x-subrip", "text/srt", "application/x-srt": return ".srt"
-    case _ where ending == "vtt" || ending == "srt": return ending.map { "." + $0 }
-    case "application/json": return ".json"
-    case "text/html": return ".html"
-    case "text/plain": return ".txt"
-    default: return ending.flatMap { ["json", "html", "txt"].contains($0) ? "." + $0 : nil }
-    }
+    let endings = kinds(type, url).map(\.ending)
+    let found =
+      endings.first { $0 == "vtt" || $0 == "srt" } ?? endings.first { ["json", "html", "txt"].contains($0) }
+    return found.map { "." + $0 }
   }
 
   /// The extension with its dot for an image: by its type, else by its address, else ".jpg".
   package static func imageExtension(type: String?, url: WebAddress) -> String {
-    let byType = type.flatMap { extensions[essence($0)] }
-    guard let found = byType ?? pathEnding(of: url), types[found]?.hasPrefix("image/") == true else {
-      return ".jpg"
-    }
-    return "." + (sameAs[found] ?? found)
+    "." + (kinds(type, url).first { $0.type.hasPrefix("image/") }?.ending ?? "jpg")
   }
 
   /// The media type for a file name or an extension with its dot: "audio/mpeg"; nil where the table does
   /// not have it.
   package static func type(forFileName name: String) -> String? {
     guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")) else { return nil }
-    return types[name[name.utf8.index(after: dot)...].lowercased()]
+    return byEnding[name[name.utf8.index(after: dot)...].lowercased()]?.type
   }
 
   /// A media type lower-case and without its parameters: "audio/mpeg" for "Audio/MPEG; charset=UTF-8".
@@ -60,25 +49,35 @@ package enum MediaType {
   package static func isAudioOrVideo(type: String?, url: WebAddress) -> Bool {
     if let type {
       let essence = essence(type)
-      if essence.hasPrefix("audio/") || essence.hasPrefix("video/") { return true }
-      if let found = extensions[essence], !yieldsToEnding(essence) {
-        return types[found].map(isPlayable) ?? false
+      if isPlayable(essence) { return true }
+      if !yieldsToEnding(essence), essence.contains("/") {
+        return byType[essence].map { isPlayable($0.type) } ?? false
       }
-      if !essence.isEmpty, !yieldsToEnding(essence), essence.contains("/") { return false }
     }
     return hasPlayableEnding(url)
   }
 
   /// Whether an enclosure is a list of addresses of streams (HLS, RFC 8216; DASH; M3U; PLS; XSPF), which is no file to download.
   package static func isPlaylist(type: String?, url: WebAddress) -> Bool {
-    if let type, playlists.contains(essence(type)) { return true }
-    return pathEnding(of: url).map { ["m3u8", "m3u", "mpd", "pls", "xspf"].contains($0) } ?? false
+    kinds(type, url).contains { $0.ending == "m3u8" }
   }
 
-  private static let playlists: Set<String> = [
-    "application/vnd.apple.mpegurl", "application/x-mpegurl", "application/mpegurl", "audio/mpegurl",
-    "audio/x-mpegurl", "application/dash+xml", "audio/x-scpls", "audio/scpls", "application/xspf+xml",
-  ]
+  private struct Kind {
+    /// Of its files.
+    var ending: String
+    var type: String
+
+    /// Not what sidecars are: they share the stem of their episode.
+    var isEnclosure: Bool {
+      isPlayable(type) || type.hasPrefix("image/") || type == "text/html"
+        || type.hasPrefix("application/") && !["json", "srt", "m3u8"].contains(ending)
+    }
+  }
+
+  /// By the type and by the address.
+  private static func kinds(_ type: String?, _ url: WebAddress) -> [Kind] {
+    [type.flatMap { byType[essence($0)] }, kind(of: url)].compactMap(\.self)
+  }
 
   /// Whether a type says less of an enclosure than an ending of audio or video: it says nothing, or it is that of the
   /// episode's picture or page.
@@ -87,27 +86,19 @@ package enum MediaType {
   }
 
   private static func hasPlayableEnding(_ url: WebAddress) -> Bool {
-    pathEnding(of: url).flatMap { types[$0] }.map(isPlayable) ?? false
+    kind(of: url).map { isPlayable($0.type) } ?? false
   }
 
   private static func isPlayable(_ type: String) -> Bool {
     type.hasPrefix("audio/") || type.hasPrefix("video/")
   }
 
-  /// Not what sidecars are: they share the stem of their episode.
-  private static func isEnclosure(_ type: String) -> Bool {
-    isPlayable(type) || type.hasPrefix("image/") || type == "text/html"
-      || type.hasPrefix("application/") && type != "application/json" && type != "application/x-subrip"
-  }
-
-  /// The part after the last dot of the path's last component, lower-case; nil where there is none.
-  private static func pathEnding(of address: WebAddress) -> String? {
-    guard let path = address.parts?.path, let slash = path.lastIndex(of: "/") else { return nil }
-    let component = path[path.index(after: slash)...]
-    guard let dot = component.lastIndex(of: ".") else { return nil }
-    let ending = component[component.index(after: dot)...]
-    guard (1...7).contains(ending.utf8.count) else { return nil }
-    return ending.lowercased()
+  /// By the part after the last dot of the path's last component.
+  private static func kind(of address: WebAddress) -> Kind? {
+    guard let file = address.parts?.path.split(separator: "/", omittingEmptySubsequences: false).last,
+      let dot = file.lastIndex(of: ".")
+    else { return nil }
+    return byEnding[file[file.index(after: dot)...].lowercased()]
   }
 
   /// Types that say nothing about the content.
@@ -116,9 +107,9 @@ package enum MediaType {
     "application/force-download", "application/unknown", "unknown/unknown", "text/plain", "text/html",
   ]
 
-  /// Endings of one kind, the one that files get first; behind the colon its media types, the one of such files first. A type
-  /// counts for the first kind that has it.
-  private static let kinds = """
+  /// A kind of file a line: its endings, the one that files get first; then its media types, the one of such files first. A
+  /// type counts for the first kind that has it.
+  private static let table = """
     mp3 mpga: audio/mpeg audio/mp3 audio/x-mp3 audio/x-mpeg audio/mpeg3 audio/x-mpeg-3 audio/mpg audio/x-mpg
     m4a: audio/mp4 audio/m4a audio/x-m4a audio/mp4a-latm audio/x-mp4 audio/alac
     m4b: audio/mp4 audio/m4b audio/x-m4b
@@ -159,27 +150,24 @@ package enum MediaType {
     gif: image/gif
     html htm: text/html
     vtt: text/vtt
-    srt: application/x-subrip
+    srt: application/x-subrip application/srt text/srt application/x-srt
     txt: text/plain
     json: application/json
     opml: text/x-opml
+    m3u8 m3u mpd pls xspf: application/vnd.apple.mpegurl application/x-mpegurl application/mpegurl
+    m3u8: application/dash+xml audio/mpegurl audio/x-mpegurl audio/x-scpls audio/scpls application/xspf+xml
     """.split(separator: "\n").map { line in
       let parts = line.split(separator: ":", maxSplits: 1).map { $0.split(separator: " ").map(String.init) }
       return (endings: parts[0], types: parts[1])
     }
 
-  /// The extension (without its dot) of each media type of enclosures, but for web pages.
-  private static let extensions = Dictionary(
-    kinds.filter { isEnclosure($0.types[0]) && $0.endings[0] != "html" }
-      .flatMap { kind in kind.types.map { ($0, kind.endings[0]) } },
-    uniquingKeysWith: { first, _ in first })
+  private static let byType = Dictionary(
+    table.flatMap { kind in
+      kind.types.map { ($0, Kind(ending: kind.endings[0], type: kind.types[0])) }
+    }, uniquingKeysWith: { first, _ in first })
 
-  private static let types = Dictionary(
-    kinds.flatMap { kind in kind.endings.map { ($0, kind.types[0]) } },
-    uniquingKeysWith: { first, _ in first })
-
-  /// The extension that files get for each ending.
-  private static let sameAs = Dictionary(
-    kinds.flatMap { kind in kind.endings.map { ($0, kind.endings[0]) } },
-    uniquingKeysWith: { first, _ in first })
+  private static let byEnding = Dictionary(
+    table.flatMap { kind in
+      kind.endings.map { ($0, Kind(ending: kind.endings[0], type: kind.types[0])) }
+    }, uniquingKeysWith: { first, _ in first })
 }

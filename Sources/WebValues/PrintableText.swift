@@ -4,20 +4,12 @@ package enum PrintableText {
   /// On one line: each run of line breaks and tabs is a blank, and no other control character is left.
   package static func line(_ text: String) -> String {
     if isPlain(text.utf8, but: []) { return text }
-    var output = String.UnicodeScalarView()
-    var isBlank = false
-    for scalar in text.unicodeScalars {
-      if breaksLine(scalar) {
-        isBlank = true
-      } else if isBlank, scalar == " " {
-        continue
-      } else if !isHarmful(scalar) {
-        if isBlank, !output.isEmpty { output.append(" ") }
-        isBlank = false
-        output.append(scalar)
-      }
+    let lines = text.unicodeScalars.split(whereSeparator: breaksLine).enumerated().map { place, line in
+      var output = String.UnicodeScalarView()
+      output.append(contentsOf: line.drop { place > 0 && $0 == " " }.filter { !isHarmful($0) })
+      return String(output)
     }
-    return String(output)
+    return lines.filter { !$0.isEmpty }.joined(separator: " ")
   }
 
   /// With its line breaks.

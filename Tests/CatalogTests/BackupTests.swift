@@ -106,7 +106,7 @@ import Testing
     let backup = try antennaPodBackup()
     let outcome = try world.catalog.importOPML(backup)
     #expect(outcome.added == 1 && outcome.known == 1 && outcome.refused == 1)
-    #expect(outcome.problems == ["“A folder” is a folder of the phone"])
+    #expect(outcome.problems == ["“A folder” has no web address"])
     #expect(outcome.rules == 3 && outcome.episodes == 0 && outcome.awaited == 4)
     let listed = try world.catalog.subscriptions()
     #expect(listed.map(\.name).contains("Mine"))
@@ -194,7 +194,7 @@ import Testing
     #expect(outcome.refused == 2)
     #expect(
       outcome.problems == [
-        "“Sound” has an address that is neither http nor https", "“Nowhere” has no address",
+        "“Sound” has no web address", "“Nowhere” has no web address",
       ])
     try refresh()
     #expect(try episode(1).played && episode(4).played && !episode(5).played)

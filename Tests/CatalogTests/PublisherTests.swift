@@ -86,7 +86,7 @@ import Testing
       headers: [("ETag", "\"1\"")])
     world.web.set("/feed", page)
     let listed = try wait { world.catalog.subscribe(address: "\(world.web.address)/feed", completion: $0) }
-    let said = "the feed has 3 items, and nothing to play in them, only web pages"
+    let said = "the feed has 3 items, and nothing to play"
     #expect(listed.podcast.error == said)
     #expect(try world.catalog.missingPages(ofPodcast: listed.podcast.id) == said)
     for isModified in [true, false] {

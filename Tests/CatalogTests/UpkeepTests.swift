@@ -117,8 +117,6 @@ import Testing
     #expect(try catalog.episodes(ofPodcast: emptied).count == 100)
     try FullTextTests.check("\(world.home.places.data)/catalog.sqlite")
     catalog.close()
-    let size = try Directories.read("\(world.home.places.data)/catalog.sqlite").count
-    #expect(Int64(size) < before, "the file became smaller")
   }
 
   /// Also of its words in the full-text index, and while others stay.

@@ -47,7 +47,7 @@ import Testing
     #expect(feed.title == "Harbour & Lights" && feed.author == "Ann" && feed.link == "https://h/")
     #expect(
       feed.imageURL == "https://h/cover.jpg" && feed.language == "en" && feed.categories == ["Arts", "Books"])
-    #expect(feed.explicit == false && feed.type == "serial" && feed.timeToLive == 60 && feed.owner == "Bob")
+    #expect(feed.explicit == false && feed.type == "serial" && feed.timeToLive == 60)
     #expect(feed.guid == "g-u" && feed.newFeedURL == "https://h/new" && feed.description == "About")
     #expect(feed.selfURL == "https://h/feed" && feed.nextPageURL == "https://h/feed?p=2")
     #expect(feed.episodes.map(\.title) == ["One", "Two"] && feed.episodes.map(\.index) == [0, 2])
@@ -148,15 +148,13 @@ import Testing
     #expect(feed.episodes.map(\.fileExtension) == [".torrent", ".html", ".mp3", ".jpg"])
   }
 
-  @Test func `Without an enclosure element media content, links and alternates serve`() throws {
+  @Test func `Without an enclosure element media content and links serve`() throws {
     let feed = try parse(
       rss(
         """
         <item><media:group><media:content url="https://h/i.jpg" medium="image"/>
           <media:content url="https://h/1.mp4" type="video/mp4" fileSize="9" duration="61"/></media:group></item>
         <item><a:link rel="enclosure" href="https://h/2.mp3"/></item>
-        <item><podcast:alternateEnclosure type="audio/opus" length="7"><podcast:source uri="ipfs://x"/>
-          <podcast:source uri="https://h/3.opus"/></podcast:alternateEnclosure></item>
         <item><enclosure url="https://h/c.pdf" type="application/pdf"/><enclosure url="https://h/4.mp3" type="audio/mpeg"/>
           <media:content url="https://h/other.mp3" type="audio/mpeg"/></item>
         """,
@@ -166,12 +164,12 @@ import Testing
           """))
     #expect(
       feed.episodes.map { $0.enclosures.map(\.url) } == [
-        ["https://h/1.mp4"], ["https://h/2.mp3"], ["https://h/3.opus"],
+        ["https://h/1.mp4"], ["https://h/2.mp3"],
         ["https://h/c.pdf", "https://h/4.mp3"],
       ])
     #expect(feed.episodes[0].enclosure?.length == 9 && feed.episodes[0].duration == 61)
     #expect(feed.episodes[0].imageURL == "https://h/i.jpg")
-    #expect(feed.episodes[3].enclosure?.url == "https://h/4.mp3")
+    #expect(feed.episodes[2].enclosure?.url == "https://h/4.mp3")
   }
 
   @Test(arguments: [
@@ -202,14 +200,10 @@ import Testing
     ("", "is empty"), ("  \n ", "is empty"), ("<html><body/></html>", "is a web page, not a feed"),
     ("<!DOCTYPE html>\n<p>Hi<br>", "is a web page, not a feed"),
     ("<opml><head><title>x</title></head></opml>", "is a list of subscriptions (OPML), not a feed"),
-    ("<svg/>", "is XML of another kind (its first element is <svg>), not a feed"),
-    ("plain text", "is text, not a feed"), ("a <b> c", "is text, not a feed"),
-    ("{\"a\": 1}", "is text, not a feed"),
-    ("\u{0}\u{1}\u{2}", "is binary data, not a feed"),
-    ("ID3\u{4}\u{0}", "is audio or video, not a feed"),
-    ("%PDF-1.7", "is text, not a feed"),
-    ("PK\u{3}\u{4}<yl->", "is binary data, not a feed"),
-    ("<", "is text, not a feed"), ("<?xml version='1.0'?>", "is text, not a feed"),
+    ("<svg/>", "is something else, not a feed"), ("plain text", "is something else, not a feed"),
+    ("ID3\u{4}\u{0}", "is something else, not a feed"),
+    ("PK\u{3}\u{4}<yl->", "is something else, not a feed"),
+    ("<", "is something else, not a feed"), ("<?xml version='1.0'?>", "is something else, not a feed"),
   ])
   func `What is no feed is named in words`(text: String, words: String) throws {
     let error = #expect(throws: FeedError.self) { try parse(text) }
@@ -237,7 +231,7 @@ import Testing
         <item><enclosure url="https://h/x.jpg" type="image/jpeg"/><media:content url="https://h/2.mp3"/></item>
         <item><enclosure url="https://h/x.pdf" type="application/pdf"/><atom:link rel="enclosure" href="https://h/3.mp3"/></item>
         <item><enclosure url="https://h/x.m3u8" type="audio/mpeg"/><podcast:alternateEnclosure type="audio/mpeg">
-          <podcast:source uri="https://h/4.mp3"/></podcast:alternateEnclosure></item>
+          <podcast:source uri="ipfs://x"/><podcast:source uri="https://h/4.mp3"/></podcast:alternateEnclosure></item>
         <item><enclosure url="https://h/5.mp3" type="image/jpeg"/></item>
         <item><enclosure url="https://h/live" type="application/vnd.apple.mpegurl"/></item>
         <item><enclosure url="https://h/live" type="audio/x-scpls"/></item>
@@ -275,14 +269,9 @@ import Testing
 
   @Test func `A feed with nothing to play says so`() throws {
     let blog = try parse(rss("<item><title>Post</title><link>https://h/p</link></item>"))
-    #expect(blog.emptiness == "the feed has one item, and nothing to play in it, only a web page")
-    #expect(blog.warnings.contains("the feed has one item, and nothing to play in it, only a web page"))
-    #expect(try parse(rss("<item/>")).emptiness == "the feed has one item, and nothing to play in it")
-    let page =
-      "<item><guid>https://h/p</guid><media:content url='https://h/v' type='application/x-shockwave-flash'/></item>"
-    let both = "the feed has 2 items, and nothing to play in them"
-    #expect(try parse(rss(page + page)).emptiness == both + ", only web pages")
-    #expect(try parse(rss(page + "<item/>")).emptiness == both)
+    #expect(blog.emptiness == "the feed has one item, and nothing to play")
+    #expect(blog.warnings.contains("the feed has one item, and nothing to play"))
+    #expect(try parse(rss("<item/><item/>")).emptiness == "the feed has 2 items, and nothing to play")
     #expect(try parse(rss("")).emptiness == nil)
     #expect(try parse(rss("<item/><item><enclosure url='https://h/1.mp3'/></item>")).emptiness == nil)
   }

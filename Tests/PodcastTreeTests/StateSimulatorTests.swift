@@ -199,8 +199,8 @@ import TransferProtocol
     _ = state.apply(.searches(searches, FolderTimes()))
     _ = state.apply(.results(search: Model.search, nil, [], shown: [:]))
     _ = state.apply(.subscriptions([], FolderTimes()))
-    for view in state.readViews {
-      if let query = state.query(of: view) { _ = state.apply(.view(view, [], query)) }
+    for view in state.views.queries.keys {
+      if let query = state.views.query(of: view) { _ = state.apply(.view(view, [], query)) }
     }
     for step in 0..<400 {
       // As the reading side does before it applies an event.
@@ -210,11 +210,11 @@ import TransferProtocol
       let before = state.listings.mapValues { Set($0.items.map(\.name)) }
       guard let event = change(&model, &random) else { continue }
       var difference = state.apply(event)
-      for view in state.readViews where state.isStale(view) ?? true {
+      for view in state.views.queries.keys where state.views.isStale(view) ?? true {
         for podcast in Int64(1)...4 where state.podcasts[podcast]?.episodes == nil {
           state.podcasts[podcast] = model.entry(podcast)
         }
-        guard let query = state.query(of: view) else { continue }
+        guard let query = state.views.query(of: view) else { continue }
         difference.add(state.apply(.view(view, model.rows(view, query), query)))
       }
       for (folder, old) in before {
@@ -226,7 +226,7 @@ import TransferProtocol
         #expect(told == new, "seed \(seed), step \(step), \(folder): \(event)")
         #expect(old == new || difference.listings.contains(folder), "seed \(seed), step \(step)")
       }
-      let views = state.views.keys.filter { $0.kind == .downloadedPodcast }
+      let views = state.views.results.keys.filter { $0.kind == .downloadedPodcast }
       for folder in model.folders + views where Int.random(in: 0..<3, using: &random) == 0 {
         for podcast in Int64(1)...4 where state.podcasts[podcast]?.episodes == nil {
           state.podcasts[podcast] = model.entry(podcast)
@@ -240,7 +240,7 @@ import TransferProtocol
           folder.row % 100 == episode.podcast && folder.kind != .fixed && folder.kind != .search
             && model.names(in: folder).contains(episode.name)
         }
-        let mixed = state.mixedViews.count { state.views[$0]?.name(of: id) != nil }
+        let mixed = state.views.mixed.count { state.views[$0]?.name(of: id) != nil }
         #expect(state.linkCount(of: episode) == count + mixed)
       }
     }

@@ -185,9 +185,7 @@ final class TreeFixture {
   }
 
   func list(_ node: NodeID, for caller: Caller? = nil) throws -> [String] {
-    let directory = try wait(tree.openDirectory(node, for: caller ?? me))
-    if !directory.isRead { try wait(directory.read()) }
-    return directory.names
+    try wait(tree.openDirectory(node, for: caller ?? me)).names
   }
 
   func attribute(_ name: String, _ node: NodeID) throws -> String {

@@ -52,7 +52,7 @@ import Testing
     #expect(sums == [2, 4, 6])
   }
 
-  @Test func errorsNameTheStatementAndNotItsValues() throws {
+  @Test func errorsDoNotNameTheValuesOfAStatement() throws {
     let database = try table()
     try database.script("CREATE UNIQUE INDEX i ON t (a)")
     try database.run("INSERT INTO t (a) VALUES (?)", "a secret")
@@ -60,11 +60,7 @@ import Testing
       try database.run("INSERT INTO t (a) VALUES (?)", "a secret")
     }
     #expect(error?.errno == .EEXIST)
-    #expect(error?.sql == "INSERT INTO t (a) VALUES (?)")
     #expect(error?.description.contains("secret") == false)
-    // For people; who develops asks for more.
-    #expect(error?.description.contains("INSERT") == false)
-    #expect(error?.debugDescription.contains("INSERT") == true)
     #expect(throws: DatabaseError.self) { try database.run("SELEKT") }
   }
 
@@ -113,15 +109,12 @@ import Testing
   @Test func openingAFileThatIsAsItIsToBeWritesNothing() throws {
     let directory = try TemporaryDirectory()
     let path = "\(directory.path)/database"
-    var options = Database.Options()
-    options.vacuumsIncrementally = true
     let tables = "CREATE TABLE t (a)"
-    do { try Database(path: path, options: options).makeTables(version: 1, tables) }
-    let database = try Database(path: path, options: options)
+    do { try Database(path: path).makeTables(version: 1, tables) }
+    let database = try Database(path: path)
     try database.makeTables(version: 1, tables)
     var status = stat()
     #expect(stat(path + "-wal", &status) != 0 || status.st_size == 0)
-    #expect(try database.first("PRAGMA auto_vacuum") { $0.int(0) } == 2)
   }
 
   @Test func severalConnectionsMayOpenANewFileAtOnce() throws {

@@ -80,7 +80,7 @@ extension SubscriptionRules {
 private struct RuleOutlook {
   private struct Line {
     var episode: RuledEpisode
-    var decision: RuleDecision.Verdict
+    var decision: RuleDecision
   }
 
   private static let limit = 20
@@ -107,7 +107,7 @@ private struct RuleOutlook {
     order = rules.order(isSerial: ruled.isSerial)
     count = ruled.episodes.count
     lines = Array(
-      zip(ruled.episodes, decisions).map { Line(episode: $0, decision: $1.verdict) }
+      zip(ruled.episodes, decisions).map { Line(episode: $0, decision: $1) }
         .sorted {
           ($0.episode.facts.published, $0.episode.facts.id) > (
             $1.episode.facts.published, $1.episode.facts.id

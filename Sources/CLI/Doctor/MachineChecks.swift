@@ -129,7 +129,7 @@ package enum MachineChecks {
     // What a process that parses feeds can still do, as it finds out itself.
     let outcome = try? ChildProcess.run([program, FeedWorker.probeArgument])
     return [
-      curl(), .fine("libxml2 \(XMLLibrary.version)"),
+      curl(),
       sandbox(status: outcome?.status ?? 1, words: outcome?.errors ?? "cannot be started"),
       Bus.missing.map { .note("\($0): no notifications, every network counts as unmetered") }
         ?? .fine("libsystemd: notifications, metered networks and media players by D-Bus"),

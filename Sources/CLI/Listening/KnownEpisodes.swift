@@ -16,7 +16,7 @@ struct KnownEpisodes {
 
     /// "2024-01-03  Harbour Lights — A quiet harbour".
     var name: String {
-      let date = CivilDate(secondsSinceEpoch: entry.episode.published)
+      let date = CivilTime.date(entry.episode.published)
       return PrintableText.line("\(date)  \(entry.podcast.title) — \(entry.episode.title)")
     }
 

@@ -94,7 +94,7 @@ enum GetCommand: Command {
   /// - Returns: seconds since 1970.
   private static func moment(_ text: String) throws -> Int64 {
     if let age = AgeText.seconds(text) { return wallClockSeconds() - age }
-    if let date = CivilDate(iso8601: text) { return Int64(date.daysSinceEpoch) * 86_400 }
+    if let day = DateText.day(text) { return day }
     throw UsageError("--since takes an age like 7d or a date like 2026-01-31, not \"\(text)\"")
   }
 

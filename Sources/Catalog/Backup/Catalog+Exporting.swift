@@ -41,10 +41,7 @@ extension Catalog {
     let state = try store.read { database in
       var feeds: [OPMLDocument.Feed] = []
       for (podcast, var feed) in try Self.feeds(in: database) {
-        let rules = try RuleRows.rules(ofPodcast: podcast, in: database)
-        feed.rules = SubscriptionRules.Key.allCases.compactMap { key in
-          rules.text(key).map { ImportedRule(key.rawValue, $0) }
-        }
+        feed.rules = try RuleRows.rules(ofPodcast: podcast, in: database)
         feeds.append(feed)
       }
       let searches = try SearchRows.searches(in: database).filter { $0.category == nil }.map(\.name)

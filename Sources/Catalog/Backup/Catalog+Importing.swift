@@ -148,14 +148,9 @@ private struct Importing {
       result.added += 1
     }
     let own = try RuleRows.rules(ofPodcast: podcast, in: database)
-    var rules = own
-    for rule in feed.rules {
-      guard let key = SubscriptionRules.Key(rawValue: rule.key), own.text(key) == nil else { continue }
-      do { try rules.set(key, to: rule.value) } catch {
-        result.problems.append("\(feed.title ?? feed.url.shown): \(error)")
-        continue
-      }
-      try RuleRows.set(key, to: rules.text(key), ofPodcast: podcast, in: database)
+    for key in SubscriptionRules.Key.allCases where own.text(key) == nil {
+      guard let value = feed.rules.text(key) else { continue }
+      try RuleRows.set(key, to: value, ofPodcast: podcast, in: database)
       result.rules += 1
     }
   }

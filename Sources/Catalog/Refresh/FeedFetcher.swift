@@ -29,7 +29,6 @@ final class FeedFetcher: Sendable {
     var bytes = FeedFetcher.longestFeed
     /// The digest of a body that need not be read again.
     var known: Int64?
-    var isBackground = false
     /// Seconds since 1970.
     var now: Int64
   }
@@ -99,8 +98,7 @@ final class FeedFetcher: Sendable {
       let body = try FeedBody(response.body)
       if body.digest == question.known { return FeedAnswer(head: head, content: .same, digest: body.digest) }
       let feed = try reader.parse(
-        body, baseURL: WebAddress(head.effectiveURL), httpCharset: head.charset,
-        isBehind: question.isBackground)
+        body, baseURL: WebAddress(head.effectiveURL), httpCharset: head.charset)
       return FeedAnswer(
         head: head, content: .feed(FetchedFeed(feed, now: question.now)), bytes: body.count,
         digest: body.digest)

@@ -18,7 +18,6 @@ struct FeedRefresh: Sendable {
   let now: Int64
   /// A person has asked for it.
   var isForced = false
-  var isBackground = false
 
   /// What a refresh has brought, and where the same podcast is to be looked for next.
   typealias Result = (outcome: RefreshOutcome, announced: WebAddress?)
@@ -57,7 +56,7 @@ struct FeedRefresh: Sendable {
         address: state.feedURL, podcast: state, isConditional: isConditional,
         privateHosts: state.privateHosts(
           isConfigured: fetcher.settings([FeedKey.text(state.feedURL)]) != nil),
-        known: state.digest, isBackground: isBackground, now: now))
+        known: state.digest, now: now))
   }
 }
 

@@ -111,17 +111,17 @@ extension FeedRefresher {
     perform(on: isAwaited ? foreground : background) { [self] in
       do throws(CatalogError) {
         guard let state = try begin(id, cause, task) else { return }
-        run(refresh(of: state, isForced: cause == .forced, isBackground: !isAwaited))
+        run(refresh(of: state, isForced: cause == .forced))
       } catch {
         task.finish(.failure(error))
       }
     }
   }
 
-  func refresh(of state: FeedState, isForced: Bool, isBackground: Bool) -> FeedRefresh {
+  func refresh(of state: FeedState, isForced: Bool) -> FeedRefresh {
     FeedRefresh(
       store: store, fetcher: fetcher, log: log, usualInterval: usualInterval, state: state, now: store.now,
-      isForced: isForced, isBackground: isBackground)
+      isForced: isForced)
   }
 
   /// - Returns: the podcast as it is before the refresh; nil where there is nothing to be done, or another one does it.

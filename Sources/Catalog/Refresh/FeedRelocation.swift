@@ -62,7 +62,7 @@ struct FeedRelocation: Sendable {
   ) throws {
     let question = FeedFetcher.Question(
       address: address, podcast: state, privateHosts: state.isPrivate ? .allowed : .refused,
-      isBackground: true, now: now)
+      now: now)
     var isSame = false
     if case .feed(let document)? = try? fetcher.fetch(question).content {
       isSame = try store.read { try SameShow(document, state.podcast, in: $0).isAnnounced }

@@ -49,8 +49,7 @@ struct PagedArchive: Sendable {
     try fetcher.fetch(
       FeedFetcher.Question(
         address: FeedCredentials.lent(by: state.feedURL, to: page), podcast: state,
-        privateHosts: state.isPrivate ? .allowed : .refused, bytes: Self.pageBytes, isBackground: true,
-        now: now))
+        privateHosts: state.isPrivate ? .allowed : .refused, bytes: Self.pageBytes, now: now))
   }
 
   /// - Returns: the page after this one, if it is to be read.

@@ -124,7 +124,7 @@ private struct SubscribeByAddress: Sendable {
       changes.append(.subscription(listed.id, podcast: podcast))
       return (listed, try existing("podcast", FeedState(podcast: podcast, in: database)))
     }
-    let refresh = feeds.refresh(of: state, isForced: true, isBackground: false)
+    let refresh = feeds.refresh(of: state, isForced: true)
     do {
       feeds.follow(refresh, announced: try refresh.take(found.document, found.answer).announced)
     } catch {

@@ -56,7 +56,6 @@ final class CatalogStore: Sendable {
       // Addresses of private feeds are in it: SQLite makes its other files as this one is.
       _ = try FileDescriptor(opening: path, O_RDWR | O_CREAT, mode: 0o600)
       var options = Database.Options()
-      options.vacuumsIncrementally = true
       options.cacheSize = Self.writerCache
       options.checkpointPages = Self.checkpointPages
       options.placeVariable = Self.placeVariable
@@ -150,14 +149,6 @@ final class CatalogStore: Sendable {
   func emptyLog() { queue.async { [self] in checkpoint() } }
 
   func usedBytes() throws(CatalogError) -> Int64 { try read { try $0.usedBytes() } }
-
-  /// Gives pages that hold nothing back to the disk, a few at a time, so that no verb waits long.
-  func giveBack() throws(CatalogError) {
-    var goesOn = false
-    repeat {
-      goesOn = try inTurn(.refresh) { [goesOn] in try $0.giveBackPages(goesOn: goesOn) }
-    } while goesOn
-  }
 
   /// Brings to the disk what was written without waiting for it.
   /// - Throws: where the disk refuses it.

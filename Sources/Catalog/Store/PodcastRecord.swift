@@ -177,7 +177,7 @@ extension Podcast {
   @discardableResult
   mutating func take(_ feed: FetchedFeed) -> Bool {
     func filled(_ text: String) -> String? { text.isEmpty ? nil : text }
-    author = (feed.author ?? feed.owner).map(TitleText.line).flatMap(filled)
+    author = feed.author.map(TitleText.line).flatMap(filled)
     (link, imageURL, explicit, categories) = (feed.link, feed.imageURL, feed.explicit, feed.categories)
     (language, description) = (feed.language.flatMap(filled), feed.description.flatMap(filled))
     guard let line = feed.title.map(TitleText.line).flatMap(filled) else { return false }

@@ -29,10 +29,7 @@ package struct EpisodeReport: Hashable, Sendable {
   /// Says what the catalogue has.
   package mutating func take(_ listening: ListeningState) {
     guard let changed = listening.changed else { return }
-    let position = listening.position
-    state =
-      position > 0
-      ? .exactly(position: position, isPlayed: listening.isPlayed) : listening.isPlayed ? .played : .unplayed
+    state = .exactly(position: listening.position, isPlayed: listening.isPlayed)
     (time, lastPlayed) = (changed, listening.lastPlayed ?? 0)
   }
 
@@ -41,14 +38,6 @@ package struct EpisodeReport: Hashable, Sendable {
   package func listening(duration: Int?, margin: Int, time: Int64) -> ListeningState? {
     state?.listening(duration: duration, margin: margin, time: time).with(lastPlayed: lastPlayed)
   }
-}
-
-/// A rule of a subscription, as its attribute has it.
-package struct ImportedRule: Hashable, Sendable {
-  package var key: String
-  package var value: String
-
-  package init(_ key: String, _ value: String) { (self.key, self.value) = (key, value) }
 }
 
 /// A podcast that was hidden in a search.
@@ -62,23 +51,11 @@ package struct HiddenResult: Hashable, Sendable {
   }
 }
 
-// How they go from the process that read them to the one that asked.
-
 extension HiddenResult: FieldCoded {
   package init() { self.init(search: "", feed: "") }
 
   package mutating func code(_ fields: inout BinaryFields) throws(BinaryError) {
-    try fields.code(&search)
-    try fields.code(&feed)
-  }
-}
-
-extension ImportedRule: FieldCoded {
-  package init() { self.init("", "") }
-
-  package mutating func code(_ fields: inout BinaryFields) throws(BinaryError) {
-    try fields.code(&key)
-    try fields.code(&value)
+    try fields.code(&search, &feed)
   }
 }
 
@@ -88,8 +65,7 @@ extension EpisodeReport: FieldCoded {
   package mutating func code(_ fields: inout BinaryFields) throws(BinaryError) {
     try fields.code(&podcast, &address, &guid)
     try fields.code(&time, &lastPlayed, &isKept)
-    try fields.code(&isHidden)
-    try fields.code(&queuePlace)
+    try fields.code(&isHidden, &queuePlace)
     var (kind, position, length) = state?.numbers ?? (0, 0, nil)
     try fields.code(&kind, &position, &length)
     state = ListeningReport.State(kind: kind, position: position, length: length)

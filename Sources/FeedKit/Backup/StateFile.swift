@@ -22,7 +22,10 @@ package enum StateFile {
   private static func json(_ feed: OPMLDocument.Feed) -> JSONValue {
     .members([
       "feed_url": feed.url.forRequest, "title": feed.title, "name": feed.name,
-      "rules": JSONValue.object(feed.rules.map { ($0.key, .string($0.value)) }),
+      "rules": JSONValue.object(
+        SubscriptionRules.Key.allCases.compactMap { key in
+          feed.rules.text(key).map { (key.rawValue, .string($0)) }
+        }),
     ])
   }
 
@@ -59,12 +62,12 @@ package enum StateFile {
     document.isBackup = true
     for entry in value["subscriptions"]?.elements ?? [] {
       guard let address = entry["feed_url"]?.text, let url = SubscriptionAddress.normalized(address) else {
-        document.refuse(entry["title"]?.text, at: entry["feed_url"]?.text)
+        document.refuse(entry["title"]?.text)
         continue
       }
       var feed = OPMLDocument.Feed(url: url, title: entry["title"]?.text, name: entry["name"]?.text)
-      if case .object(let members) = entry["rules"] ?? .null {
-        feed.rules = members.compactMap { key, value in value.text.map { ImportedRule(key, $0) } }
+      for key in SubscriptionRules.Key.allCases {
+        if let value = entry["rules"]?[key.rawValue]?.text { document.set(key, to: value, of: &feed) }
       }
       document.feeds.append(feed)
     }
@@ -83,12 +86,9 @@ package enum StateFile {
       podcast: WebAddress(podcast), address: WebAddress(address), guid: value["guid"]?.text)
     let changed = value["changed"]?.text.flatMap { DateText.seconds($0) }
     let isPlayed = value["played"]?.flag == true
-    if let position = value["position"]?.milliseconds, position > 0 {
+    let position = max(value["position"]?.milliseconds ?? 0, 0)
+    if position > 0 || isPlayed || changed != nil {
       episode.state = .exactly(position: position, isPlayed: isPlayed)
-    } else if isPlayed {
-      episode.state = .played
-    } else if changed != nil {
-      episode.state = .unplayed
     }
     episode.time = changed ?? 0
     episode.lastPlayed = value["last_played"]?.text.flatMap { DateText.seconds($0) } ?? 0

@@ -42,7 +42,6 @@ package final class Inflater {
       switch result {
       case Z_OK: continue
       case Z_STREAM_END: hasEnded = true
-      // More is needed.
       case Z_BUF_ERROR: return true
       default: return false
       }

@@ -17,17 +17,14 @@ struct EpisodeDraft {
   var permalink: WebAddress?
   private var chapters: [ChapterList.Chapter] = []
   private var files: [(kind: FileKind, file: Enclosure)] = []
-  /// Of the element whose text, or whose elements, name the file.
-  private var described: (type: String?, length: Int64?) = (nil, nil)
+  /// The type and length of the file that the text, or an element, of the open element names; nil where it names none.
+  private var described: (type: String?, length: Int64?)?
   /// Why a file of the item was left out.
   private var leftOut: String?
   private static let most = 50
 
   init(index: Int) { episode = ParsedEpisode(index: index) }
 
-  var namesPage: Bool { (episode.link ?? permalink) != nil }
-
-  /// The episode; nil for an item with nothing to play.
   consuming func finish(_ warnings: inout FeedWarnings) -> ParsedEpisode? {
     let found = enclosures
     guard !found.isEmpty else {
@@ -64,12 +61,10 @@ struct EpisodeDraft {
     if MediaType.isPlaylist(type: type, url: url) {
       return leftOut = "an item has only a stream or playlist (HLS), which is not a file: left out"
     }
-    let isSame = FeedText.isSame(url.forRequest, trimmed)
-    let address = isSame ? url : WebAddress(FeedText.string(trimmed))
+    let address = WebAddress(FeedText.string(trimmed))
     files.append((kind, Enclosure(url: url, type: type, length: length, address: address)))
   }
 
-  /// A file whose element names it in one of its attributes.
   mutating func addFile(
     _ kind: FileKind, _ element: XMLElement, _ name: StaticString, length: StaticString = "length",
     _ absolute: (Bytes) -> WebAddress?
@@ -101,18 +96,34 @@ struct EpisodeDraft {
     }
   }
 
-  /// The element's attributes are those of the file that what is in it names.
   mutating func describeFile(_ element: XMLElement) {
     described = (
       element.attribute("type"), element.attributeBytes("length").flatMap(FeedText.wholeNumber)
     )
   }
 
-  mutating func addDescribedFile(_ kind: FileKind, _ address: Bytes?, _ absolute: (Bytes) -> WebAddress?) {
-    addFile(kind, address, type: described.type, length: described.length, absolute)
+  /// `podcast:source`: of other schemes (IPFS, torrents) we know nothing.
+  mutating func addSource(_ element: XMLElement) {
+    guard let address = element.attributeBytes("uri"), FeedAddress.absolute(address) != nil else { return }
+    addFile(.alternate, address, type: described?.type, length: described?.length) {
+      FeedAddress.absolute($0)
+    }
   }
 
-  /// `psc:chapter`.
+  /// A link whose address is its text.
+  mutating func beginLink(_ element: XMLElement) {
+    described = nil
+    if element.attribute("rel")?.lowercased() == "enclosure" { describeFile(element) }
+  }
+
+  mutating func endLink(_ address: Bytes, _ absolute: (Bytes) -> WebAddress?) {
+    if let (type, length) = described {
+      addFile(.link, address, type: type, length: length, absolute)
+    } else {
+      episode.link = episode.link ?? absolute(address)
+    }
+  }
+
   mutating func addChapter(_ element: XMLElement, _ absolute: (Bytes) -> WebAddress?) {
     guard chapters.count < ChapterList.limit,
       let start = element.attribute("start").flatMap(PositionText.milliseconds)

@@ -6,7 +6,7 @@ extension FeedBuilder {
 
   func channelElement(_ kind: FeedElement, _ element: XMLElement) {
     switch kind {
-    case .other: ignore()
+    case .other, .contentEncoded, .atomContent: ignore()
     case .link where element.attributeBytes("href") != nil, .atomLink:
       channelLink(element)
       ignore()
@@ -46,24 +46,32 @@ extension FeedBuilder {
   /// The text of an element, trimmed and not empty.
   func store(_ kind: FeedElement, _ text: Bytes, _ context: Context) {
     switch context {
-    case .channel: storeChannel(kind, text)
     case .image: state.image.offer(absolute(text), rank: 3)
-    case .owner: state.feed.owner = state.feed.owner ?? FeedText.collapsed(text)
     case .author: state.author.offer(FeedText.title(text), rank: 1)
-    default: storeItem(kind, text)
+    default:
+      let isChannel = context == .channel
+      if let rank = kind.rankOfTitle {
+        let title = title(kind, text)
+        if isChannel { state.title.offer(title, rank: rank) } else { draft.title.offer(title, rank: rank) }
+      } else if let rank = kind.rankOfNotes {
+        let notes = FeedText.string(text)
+        if isChannel { state.about.offer(notes, rank: rank) } else { draft.notes.offer(notes, rank: rank) }
+      } else if isChannel {
+        storeChannel(kind, text)
+      } else {
+        storeItem(kind, text)
+      }
     }
+  }
+
+  /// An Atom title's type attribute says whether it holds HTML.
+  private func title(_ kind: FeedElement, _ text: Bytes) -> String {
+    let title = FeedText.title(text)
+    return kind == .atomTitle && capturedIsHTML ? FeedText.oneLine(TitleText.plain(title)) : title
   }
 
   private func storeChannel(_ kind: FeedElement, _ text: Bytes) {
     switch kind {
-    case .title: state.title.offer(FeedText.title(text), rank: 4)
-    case .atomTitle: state.title.offer(atomTitle(text), rank: 3)
-    case .itunesTitle: state.title.offer(FeedText.title(text), rank: 2)
-    case .dcTitle: state.title.offer(FeedText.title(text), rank: 1)
-    case .description: state.about.offer(FeedText.string(text), rank: 4)
-    case .itunesSummary: state.about.offer(FeedText.string(text), rank: 3)
-    case .atomSubtitle: state.about.offer(FeedText.string(text), rank: 2)
-    case .itunesSubtitle: state.about.offer(FeedText.string(text), rank: 1)
     case .itunesAuthor: state.author.offer(FeedText.title(text), rank: 4)
     case .dcCreator: state.author.offer(FeedText.title(text), rank: 3)
     case .managingEditor: state.author.offer(FeedText.title(text), rank: 2)
@@ -89,12 +97,6 @@ extension FeedBuilder {
     if people.count < 50, !people.contains(name) { people.append(name) }
   }
 
-  /// A title whose type attribute says whether it holds HTML.
-  private func atomTitle(_ text: Bytes) -> String {
-    let title = FeedText.title(text)
-    return capturedIsHTML ? FeedText.oneLine(TitleText.plain(title)) : title
-  }
-
   /// An element of an item, or of a `media:group` or `media:content` in it.
   func itemElement(_ kind: FeedElement, _ element: XMLElement, _ context: Context) {
     switch kind {
@@ -105,7 +107,7 @@ extension FeedBuilder {
       draft.image.offer(imageAddress(element), rank: 1)
       ignore()
     case .mediaTitle: capture(kind)
-    case _ where rank(ofNotes: kind).map { $0 <= draft.notes.rank } ?? false: ignore()
+    case _ where kind.rankOfNotes.map { $0 <= draft.notes.rank } ?? false: ignore()
     case .mediaDescription: capture(kind)
     case _ where context != .item, .other: ignore()
     case .enclosure:
@@ -115,8 +117,7 @@ extension FeedBuilder {
       draft.addLink(element, absolute)
       ignore()
     case .link:
-      state.linkIsEnclosure = element.attribute("rel")?.lowercased() == "enclosure"
-      draft.describeFile(element)
+      draft.beginLink(element)
       capture(kind)
     case .guid:
       state.guidIsPermalink = element.attribute("ispermalink")?.lowercased() != "false"
@@ -131,39 +132,20 @@ extension FeedBuilder {
       let address = draft.episode.chaptersURL ?? element.attributeBytes("url").flatMap(absolute)
       draft.episode.chaptersURL = address
       ignore()
-    default: capture(kind, element, keepsMarkup: kind.isLong)
-    }
-  }
-
-  /// Of the texts that may be an item's notes; nil for any other element.
-  private func rank(ofNotes kind: FeedElement) -> Int? {
-    switch kind {
-    case .contentEncoded, .atomContent: 5
-    case .description, .atomSummary: 4
-    case .itunesSummary: 3
-    case .mediaDescription: 2
-    case .itunesSubtitle: 1
-    default: nil
+    default: capture(kind, element, keepsMarkup: kind.rankOfNotes != nil)
     }
   }
 
   private func storeItem(_ kind: FeedElement, _ text: Bytes) {
-    if let rank = rank(ofNotes: kind) { return draft.notes.offer(FeedText.string(text), rank: rank) }
     switch kind {
-    case .title: draft.title.offer(FeedText.title(text), rank: 5)
-    case .atomTitle: draft.title.offer(atomTitle(text), rank: 4)
-    case .itunesTitle: draft.title.offer(FeedText.title(text), rank: 3)
-    case .mediaTitle: draft.title.offer(FeedText.title(text), rank: 2)
-    case .dcTitle: draft.title.offer(FeedText.title(text), rank: 1)
     case .guid:
       draft.guid.offer(FeedText.string(text), rank: 3)
       // An address without a scheme is more often a plain number.
       if state.guidIsPermalink, draft.permalink == nil {
-        draft.permalink = FeedAddress.absolute(text, base: nil).map { WebAddress($0) }
+        draft.permalink = FeedAddress.absolute(text)
       }
     case .atomID: draft.guid.offer(FeedText.string(text), rank: 2)
-    case .link where state.linkIsEnclosure: draft.addDescribedFile(.link, text, absolute)
-    case .link: draft.episode.link = draft.episode.link ?? absolute(text)
+    case .link: draft.endLink(text, absolute)
     case .pubDate, .atomPublished: draft.published.offer(DateText.seconds(text), rank: 3)
     case .dcDate, .date: draft.published.offer(DateText.seconds(text), rank: 2)
     case .atomUpdated, .dcModified: draft.published.offer(DateText.seconds(text), rank: 1)

@@ -7,10 +7,9 @@ internal import PodcastModel
 /// Its properties are those of a value that only the parser's calls change, one after the other: to check each access for
 /// another one (exclusivity) would be an eighth of the time that a feed takes.
 final class FeedBuilder: XMLReceiver {
-  /// What an open element is to its children.
   enum Context {
-    case document, root, channel, item, image, author, owner, mediaGroup, mediaContent, alternateEnclosure
-    case simpleChapters
+    case document, root, channel, item, image, author, mediaGroup, mediaContent, simpleChapters
+    case alternateEnclosure
   }
 
   struct State {
@@ -24,13 +23,11 @@ final class FeedBuilder: XMLReceiver {
     var rootName: String?
     var isFeed = false
     var guidIsPermalink = false
-    var linkIsEnclosure = false
-    fileprivate var table = FeedElementTable()
+    fileprivate var vocabulary = FeedVocabulary()
     fileprivate var contexts: [Context] = [.document]
     /// How many elements are open within one that means nothing to us.
     fileprivate var ignoredDepth = 0
-    /// Items of the document; those without an enclosure that name a web page.
-    fileprivate var (itemCount, pageCount) = (0, 0)
+    fileprivate var itemCount = 0
     /// Addresses that relative ones start from: the document's own, then each `xml:base`.
     fileprivate var bases: [(depth: Int, address: WebAddress)] = []
   }
@@ -40,7 +37,6 @@ final class FeedBuilder: XMLReceiver {
   @exclusivity(unchecked) var draft = EpisodeDraft(index: 0)
   /// The element whose text is being collected; nil for none.
   @exclusivity(unchecked) private var captured: FeedElement? { didSet { wantsText = captured != nil } }
-  /// How many elements are open within it.
   @exclusivity(unchecked) private var capturedDepth = 0
   @exclusivity(unchecked) private var keepsMarkup = false
   @exclusivity(unchecked) private(set) var capturedIsHTML = false
@@ -67,22 +63,18 @@ final class FeedBuilder: XMLReceiver {
 
   /// The document has ended. An item that it broke off in is left out.
   func finish() -> ParsedFeed {
-    state.feed.emptiness = emptiness
-    if let emptiness { state.warnings.add(emptiness) }
     var feed = state.feed
+    feed.emptiness = emptiness
+    if let emptiness { state.warnings.add(emptiness) }
     (feed.title, feed.author, feed.description) = (state.title.value, state.author.value, state.about.value)
     (feed.link, feed.imageURL) = (state.link.value, state.image.value)
     return feed
   }
 
   private var emptiness: String? {
-    let (count, pages) = (state.itemCount, state.pageCount)
+    let count = state.itemCount
     if !state.feed.episodes.isEmpty || count == 0 { return nil }
-    if count == 1 {
-      return "the feed has one item, and nothing to play in it" + (pages == 1 ? ", only a web page" : "")
-    }
-    return "the feed has \(count) items, and nothing to play in them"
-      + (pages == count ? ", only web pages" : "")
+    return "the feed has \(count == 1 ? "one item" : "\(count) items"), and nothing to play"
   }
 
   override func startElement(_ element: XMLElement) {
@@ -132,32 +124,28 @@ final class FeedBuilder: XMLReceiver {
 
   private func start(_ element: XMLElement) {
     let context = state.contexts.last ?? .document
-    if context == .document { state.table.noteRoot(element) }
-    let kind = state.table.find(element)
+    if context == .document { state.vocabulary.noteRoot(element) }
+    let kind = state.vocabulary.find(element)
     switch (context, kind) {
     case (.document, .rss), (.document, .rdf): enter(.root, element)
     case (.document, .atomFeed), (.document, .channel), (.root, .channel): enter(.channel, element)
     case (.root, .item), (.channel, .item), (.channel, .atomEntry): beginItem(element)
     case (.channel, .image), (.root, .image): enter(.image, element)
-    case (.channel, .itunesOwner): enter(.owner, element)
     case (.channel, .atomAuthor): enter(.author, element)
     case (.item, .mediaGroup): enter(.mediaGroup, element)
+    case (.item, .pscChapters): enter(.simpleChapters, element)
     case (.item, .podcastAlternateEnclosure):
       enter(.alternateEnclosure, element)
       draft.describeFile(element)
-    case (.item, .pscChapters): enter(.simpleChapters, element)
+    case (.alternateEnclosure, .podcastSource):
+      draft.addSource(element)
+      ignore()
     case (.simpleChapters, .pscChapter):
       draft.addChapter(element, absolute)
       ignore()
     case (.channel, _): channelElement(kind, element)
     case (.item, _), (.mediaGroup, _), (.mediaContent, _): itemElement(kind, element, context)
-    case (.image, .url), (.owner, .itunesName), (.author, .atomName): capture(kind)
-    case (.alternateEnclosure, .podcastSource):
-      // Of other schemes (IPFS, torrents) we know nothing.
-      if let address = element.attributeBytes("uri"), FeedAddress.absolute(address, base: nil) != nil {
-        draft.addDescribedFile(.alternate, address, absolute)
-      }
-      ignore()
+    case (.image, .url), (.author, .atomName): capture(kind)
     default: ignore()
     }
     if state.rootName == nil {
@@ -172,7 +160,7 @@ final class FeedBuilder: XMLReceiver {
   /// - Parameter element: where its attributes say how the text is written (Atom).
   func capture(_ kind: FeedElement, _ element: XMLElement? = nil, keepsMarkup: Bool = false) {
     captured = kind
-    bufferLimit = kind.isLong ? limits.text : limits.line
+    bufferLimit = kind.rankOfNotes == nil ? limits.line : limits.text
     capturedDepth = 0
     self.keepsMarkup = keepsMarkup
     capturedIsHTML = element?.attribute("type").map { $0.lowercased().contains("html") } ?? false
@@ -203,11 +191,7 @@ final class FeedBuilder: XMLReceiver {
   }
 
   private func endItem() {
-    let namesPage = draft.namesPage
-    guard let episode = draft.finish(&state.warnings) else {
-      if namesPage { state.pageCount += 1 }
-      return
-    }
+    guard let episode = draft.finish(&state.warnings) else { return }
     if state.feed.episodes.count < limits.episodes {
       state.feed.episodes.append(episode)
     } else {
@@ -217,8 +201,7 @@ final class FeedBuilder: XMLReceiver {
 
   /// An address made absolute: from the nearest `xml:base`, the channel's page or the document's address.
   func absolute(_ address: UnsafeBufferPointer<UInt8>) -> WebAddress? {
-    let base = state.bases.last?.address ?? state.link.value ?? documentURL
-    return FeedAddress.absolute(address, base: base?.forRequest).map { WebAddress($0) }
+    FeedAddress.absolute(address, base: state.bases.last?.address ?? state.link.value ?? documentURL)
   }
 
   /// Show notes that stand in the document as XHTML or unescaped HTML are kept as text, paragraphs and links.

@@ -1,128 +1,160 @@
-/// The elements of feeds that mean something to us, whatever their prefixes are called in a document. Each is called after
-/// its vocabulary and its name (`itunesTitle`); those of RSS have their name alone.
-enum FeedElement: UInt8, CaseIterable {
+/// The elements of feeds that mean something to us: each is its vocabulary's usual prefix and its name, in lower case.
+enum FeedElement: String {
   case other
   // RSS 0.9x, 1.0 and 2.0
-  case rss, rdf, channel, item, image, title, link, description, language, managingEditor, url
-  case ttl, category, pubDate, guid, enclosure, date
+  case rss, channel, item, image, title, link, description, language, url, ttl, category, guid, enclosure,
+    date
+  case managingEditor = "managingeditor"
+  case pubDate = "pubdate"
+  case rdf = "rdf:rdf"
   // Atom 1.0 and 0.3
-  case atomFeed, atomEntry, atomTitle, atomLink, atomID, atomPublished, atomUpdated, atomContent
-  case atomSummary, atomSubtitle, atomLogo, atomIcon, atomAuthor, atomName, atomCategory
+  case atomFeed = "atom:feed", atomEntry = "atom:entry", atomTitle = "atom:title", atomLink = "atom:link"
+  case atomID = "atom:id", atomPublished = "atom:published", atomUpdated = "atom:updated"
+  case atomContent = "atom:content", atomSummary = "atom:summary", atomSubtitle = "atom:subtitle"
+  case atomLogo = "atom:logo", atomIcon = "atom:icon", atomAuthor = "atom:author", atomName = "atom:name"
+  case atomCategory = "atom:category"
   // itunes and googleplay
-  case itunesTitle, itunesAuthor, itunesImage, itunesSummary, itunesSubtitle, itunesCategory, itunesExplicit
-  case itunesOwner, itunesName, itunesDuration, itunesSeason, itunesEpisode, itunesEpisodeType
-  case itunesType, itunesNewFeedURL, itunesComplete
+  case itunesTitle = "itunes:title", itunesAuthor = "itunes:author", itunesImage = "itunes:image"
+  case itunesSummary = "itunes:summary", itunesSubtitle = "itunes:subtitle"
+  case itunesCategory = "itunes:category", itunesExplicit = "itunes:explicit"
+  case itunesDuration = "itunes:duration", itunesSeason = "itunes:season"
+  case itunesEpisode = "itunes:episode", itunesEpisodeType = "itunes:episodetype", itunesType = "itunes:type"
+  case itunesNewFeedURL = "itunes:new-feed-url", itunesComplete = "itunes:complete"
   // Podcasting 2.0
-  case podcastGuid, podcastTranscript, podcastChapters, podcastAlternateEnclosure, podcastSource
-  case podcastSeason, podcastEpisode, podcastPerson
+  case podcastGuid = "podcast:guid", podcastTranscript = "podcast:transcript"
+  case podcastChapters = "podcast:chapters", podcastSeason = "podcast:season"
+  case podcastEpisode = "podcast:episode", podcastPerson = "podcast:person"
+  case podcastAlternateEnclosure = "podcast:alternateenclosure", podcastSource = "podcast:source"
   // Podlove Simple Chapters
-  case pscChapters, pscChapter
+  case pscChapters = "psc:chapters", pscChapter = "psc:chapter"
   // Media RSS
-  case mediaContent, mediaGroup, mediaThumbnail, mediaTitle, mediaDescription
+  case mediaContent = "media:content", mediaGroup = "media:group", mediaThumbnail = "media:thumbnail"
+  case mediaTitle = "media:title", mediaDescription = "media:description"
   // content and Dublin Core
-  case contentEncoded, dcCreator, dcDate, dcModified, dcTitle, dcLanguage
+  case contentEncoded = "content:encoded"
+  case dcCreator = "dc:creator", dcDate = "dc:date", dcModified = "dc:modified", dcTitle = "dc:title"
+  case dcLanguage = "dc:language"
 
-  /// Whether its text is show notes or a description.
-  var isLong: Bool {
+  init(vocabulary: String, name: String) {
+    let name = vocabulary.isEmpty ? name : "\(vocabulary):\(name)"
+    self = Self.aliases[name] ?? FeedElement(rawValue: name) ?? .other
+  }
+
+  private static let aliases: [String: FeedElement] = [
+    "id": .atomID, "rdf": .rdf, "itunes:description": .itunesSummary,
+    "atom:issued": .atomPublished, "atom:modified": .atomUpdated, "atom:created": .atomUpdated,
+    "atom:tagline": .atomSubtitle, "dc:created": .dcDate, "dc:issued": .dcDate, "dc:available": .dcDate,
+  ]
+
+  /// Which of the titles is better; nil for any other element.
+  var rankOfTitle: Int? {
     switch self {
-    case .description, .itunesSummary, .itunesSubtitle, .contentEncoded, .atomContent, .atomSummary,
-      .atomSubtitle, .mediaDescription:
-      true
-    default: false
+    case .title: 5
+    case .atomTitle: 4
+    case .itunesTitle: 3
+    case .mediaTitle: 2
+    case .dcTitle: 1
+    default: nil
+    }
+  }
+
+  /// Which of the texts that may be show notes or a description is better; nil for any other element.
+  var rankOfNotes: Int? {
+    switch self {
+    case .contentEncoded, .atomContent: 5
+    case .description, .atomSummary: 4
+    case .itunesSummary: 3
+    case .mediaDescription, .atomSubtitle: 2
+    case .itunesSubtitle: 1
+    default: nil
     }
   }
 }
 
-/// The vocabularies of feeds: their elements by their names in lower case.
-struct FeedNamespace {
-  private let names: [String: FeedElement]
-
-  subscript(_ name: String) -> FeedElement { names[name] ?? .other }
-
-  /// The vocabulary of a namespace's address and an element's prefix. The address decides where we know it;
-  /// where it is missing or wrong, the prefix does, as usual prefixes are meant even where they are not
-  /// declared.
-  static func of(address: String?, prefix: String?) -> FeedNamespace? {
-    if let address, let found = known(address) { return found }
-    guard let prefix else { return address == nil ? rss : nil }
-    return prefixes[prefix.lowercased()]
+/// Tells what elements mean, whatever a document calls its prefixes. It knows them again by the addresses of their
+/// names: the parser keeps one copy of each name.
+struct FeedVocabulary {
+  private struct Key: Hashable {
+    var name: XMLElement.Name
+    var prefix: XMLElement.Name?
+    var namespace: XMLElement.Name?
   }
 
-  private static func known(_ address: String) -> FeedNamespace? {
-    var key = address.lowercased()[...]
-    if let scheme = ["http://", "https://"].first(where: { key.hasPrefix($0) }) {
-      key = key.dropFirst(scheme.count)
+  /// A document that has more is slow, and takes no more memory.
+  private static let mostNames = 4096
+
+  private var known: [Key: FeedElement] = [:]
+  /// The namespace of the document's own elements where it is one that we do not know.
+  private var rootNamespace: String?
+  /// What elements without prefix and namespace belong to.
+  private var plain = ""
+
+  /// Takes the namespace of the first element for that of RSS, or none for that of Atom, where its name says so.
+  mutating func noteRoot(_ element: XMLElement) {
+    guard element.prefix == nil else { return }
+    if let namespace = element.namespace {
+      if element.isNamed("rss") || element.isNamed("channel") { rootNamespace = String(cString: namespace) }
+    } else if element.isNamed("feed") {
+      plain = "atom"
     }
-    if key.hasPrefix("www.") { key = key.dropFirst(4) }
+  }
+
+  mutating func find(_ element: XMLElement) -> FeedElement {
+    let key = Key(name: element.localName, prefix: element.prefix, namespace: element.namespace)
+    if let element = known[key] { return element }
+    let found =
+      vocabulary(of: element).map {
+        FeedElement(vocabulary: $0, name: String(cString: element.localName).lowercased())
+      } ?? .other
+    if known.count < Self.mostNames { known[key] = found }
+    return found
+  }
+
+  /// The namespace's address decides where we know it; where it is missing or wrong, the prefix does, as usual prefixes
+  /// are meant even where they are not declared.
+  private func vocabulary(of element: XMLElement) -> String? {
+    let address = element.namespace.map { String(cString: $0) }
+    guard let prefix = element.prefix else {
+      return address == nil ? plain : address == rootNamespace ? "" : address.flatMap(Self.known)
+    }
+    return address.flatMap(Self.known) ?? Self.prefixes[String(cString: prefix).lowercased()]
+  }
+
+  private static func known(_ address: String) -> String? {
+    var key = address.lowercased()[...]
+    for start in ["http://", "https://", "www."] where key.hasPrefix(start) {
+      key = key.dropFirst(start.count)
+    }
     while key.last == "/" || key.last == "#" { key.removeLast() }
     return addresses[String(key)]
   }
 
-  private static let prefixes: [String: FeedNamespace] = [
-    "itunes": itunes, "googleplay": itunes, "podcast": podcast, "psc": simpleChapters, "media": media,
-    "content": content,
-    "dc": dublinCore, "dcterms": dublinCore, "atom": atom, "atom10": atom, "a10": atom, "rdf": rdf,
+  private static let prefixes = [
+    "itunes": "itunes", "googleplay": "itunes", "podcast": "podcast", "psc": "psc", "media": "media",
+    "content": "content", "dc": "dc", "dcterms": "dc", "atom": "atom", "atom10": "atom", "a10": "atom",
+    "rdf": "rdf",
   ]
 
-  private static let addresses: [String: FeedNamespace] = [
-    "": rss,
-    "purl.org/rss/1.0": rss,
-    "my.netscape.com/rdf/simple/0.9": rss,
-    "channel.netscape.com/rdf/simple/0.9": rss,
-    "my.netscape.com/publish/formats/rss-0.91.dtd": rss,
-    "backend.userland.com/rss": rss,
-    "backend.userland.com/rss2": rss,
-    "backend.userland.com/rss091": rss,
-    "backend.userland.com/rss2.0": rss,
-    "blogs.law.harvard.edu/tech/rss": rss,
-    "cyber.law.harvard.edu/rss/rss.html": rss,
-    "rssboard.org/rss-specification": rss,
-    "w3.org/1999/02/22-rdf-syntax-ns": rdf,
-    "w3.org/2005/atom": atom,
-    "purl.org/atom/ns": atom,
-    "purl.org/atom-blog/ns": atom,
-    "itunes.com/dtds/podcast-1.0.dtd": itunes,
-    "itunes.apple.com/dtds/podcast-1.0.dtd": itunes,
-    "google.com/schemas/play-podcasts/1.0": itunes,
-    "google.com/schemas/play-podcasts/1.0/play-podcasts.xsd": itunes,
-    "podcastindex.org/namespace/1.0": podcast,
-    "github.com/podcastindex-org/podcast-namespace/blob/main/docs/1.0.md": podcast,
-    "podlove.org/simple-chapters": simpleChapters,
-    "search.yahoo.com/mrss": media,
-    "purl.org/rss/1.0/modules/content": content,
-    "purl.org/dc/elements/1.1": dublinCore,
-    "purl.org/dc/elements/1.0": dublinCore,
-    "purl.org/dc/terms": dublinCore,
+  private static let addresses = [
+    "": "",
+    "purl.org/rss/1.0": "",
+    "my.netscape.com/rdf/simple/0.9": "",
+    "channel.netscape.com/rdf/simple/0.9": "",
+    "w3.org/1999/02/22-rdf-syntax-ns": "rdf",
+    "w3.org/2005/atom": "atom",
+    "purl.org/atom/ns": "atom",
+    "purl.org/atom-blog/ns": "atom",
+    "itunes.com/dtds/podcast-1.0.dtd": "itunes",
+    "itunes.apple.com/dtds/podcast-1.0.dtd": "itunes",
+    "google.com/schemas/play-podcasts/1.0": "itunes",
+    "google.com/schemas/play-podcasts/1.0/play-podcasts.xsd": "itunes",
+    "podcastindex.org/namespace/1.0": "podcast",
+    "github.com/podcastindex-org/podcast-namespace/blob/main/docs/1.0.md": "podcast",
+    "podlove.org/simple-chapters": "psc",
+    "search.yahoo.com/mrss": "media",
+    "purl.org/rss/1.0/modules/content": "content",
+    "purl.org/dc/elements/1.1": "dc",
+    "purl.org/dc/elements/1.0": "dc",
+    "purl.org/dc/terms": "dc",
   ]
-
-  static let rss = FeedNamespace(names: names("", ["id": .atomID]))
-  static let atom = FeedNamespace(
-    names: names(
-      "atom",
-      [
-        "issued": .atomPublished, "modified": .atomUpdated, "created": .atomUpdated, "tagline": .atomSubtitle,
-      ]))
-  private static let itunes = FeedNamespace(
-    names: names("itunes", ["description": .itunesSummary, "new-feed-url": .itunesNewFeedURL]))
-  private static let podcast = FeedNamespace(names: names("podcast"))
-  private static let simpleChapters = FeedNamespace(names: names("psc"))
-  private static let media = FeedNamespace(names: names("media"))
-  private static let dublinCore = FeedNamespace(
-    names: names("dc", ["created": .dcDate, "issued": .dcDate, "available": .dcDate]))
-  private static let content = FeedNamespace(names: names("content"))
-  private static let rdf = FeedNamespace(names: ["rdf": .rdf])
-
-  private static let vocabularies = ["atom", "itunes", "podcast", "psc", "media", "dc", "content"]
-
-  private static func names(_ own: String, _ others: [String: FeedElement] = [:]) -> [String: FeedElement] {
-    FeedElement.allCases.reduce(into: others) { names, element in
-      let name = "\(element)"
-      let vocabulary = vocabularies.first {
-        name.hasPrefix($0) && name.dropFirst($0.count).first?.isUppercase == true
-      }
-      if vocabulary ?? "" == own, element != .other {
-        names[name.dropFirst(own.count).lowercased()] = element
-      }
-    }
-  }
 }

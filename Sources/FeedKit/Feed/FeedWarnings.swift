@@ -1,6 +1,5 @@
 /// Warnings for a reader of `podcastfs feed`, each once, with how often it was.
 struct FeedWarnings {
-  /// Others are left out.
   private let most: Int
   private var counts: [(text: String, count: Int)] = []
   private var places: [String: Int] = [:]
@@ -16,7 +15,6 @@ struct FeedWarnings {
     }
   }
 
-  /// How many different ones there are.
   var count: Int { counts.count }
 
   var lines: [String] { counts.map { $0.count == 1 ? $0.text : "\($0.text) (\($0.count) times)" } }

@@ -1,12 +1,23 @@
+internal import PodcastModel
+
 /// Files that hold one address: links of desktops (`.desktop`, Desktop Entry Specification), shortcuts of Windows
-/// (`.url`) and macOS (`.webloc`, a property list).
+/// (`.url`) and macOS (`.webloc`, a property list, as XML or binary).
 enum LinkFile {
   /// Longer files are no links, in bytes.
-  static let byteLimit = 64 << 10
+  private static let byteLimit = 64 << 10
+  private static let groups: Set<String> = ["[desktop entry]", "[internetshortcut]"]
 
-  /// The address in a `.desktop` or `.url` file.
-  /// - Returns: nil where the text is no such file; empty where the file has no address.
-  static func address(inText text: String) -> String? {
+  /// - Returns: nil where the document is no such file; empty where the file has no address.
+  static func address(in document: XMLDocument) -> String? {
+    guard document.bytes.count <= byteLimit else { return nil }
+    if document.bytes.starts(with: "bplist".utf8) { return address(inBinary: Array(document.bytes)) }
+    return document.withText { bytes in
+      let text = FeedText.string(bytes)
+      return text.contains("<plist") ? address(inPropertyList: text) : address(inEntry: text)
+    }
+  }
+
+  private static func address(inEntry text: String) -> String? {
     var isLink = false
     var isInside = false
     for line in text.split(whereSeparator: \.isNewline) {
@@ -23,13 +34,15 @@ enum LinkFile {
     return isLink ? "" : nil
   }
 
-  private static let groups: Set<String> = ["[desktop entry]", "[internetshortcut]"]
+  private static func address(inPropertyList text: String) -> String {
+    guard let key = text.firstRange(of: "<key>URL</key>"),
+      let start = text[key.upperBound...].firstRange(of: "<string>")
+    else { return "" }
+    return FeedText.oneLine(TitleText.plain(String(text[start.upperBound...].prefix { $0 != "<" })))
+  }
 
-  /// The address in a binary `.webloc`: a property list of one key, whose value follows the key.
-  /// - Returns: nil where the bytes are no binary property list; empty where it has no address.
-  static func address(inBinary bytes: some Collection<UInt8>) -> String? {
-    guard bytes.starts(with: "bplist".utf8) else { return nil }
-    let bytes = Array(bytes.prefix(byteLimit))
+  /// The list has one key, whose value follows the key.
+  private static func address(inBinary bytes: [UInt8]) -> String {
     // A string of three ASCII characters, then another string.
     let key = [UInt8(0x53)] + Array("URL".utf8)
     guard let start = bytes.indices.first(where: { bytes[$0...].starts(with: key) }) else { return "" }

@@ -1,7 +1,6 @@
 internal import PodcastModel
 
 extension OPMLDocument {
-  /// The most bytes that a list may have.
   package static let byteLimit = 16 << 20
   /// The most bytes that a backup may have: AntennaPod's has all show notes.
   package static let backupLimit = 192 << 20
@@ -11,9 +10,7 @@ extension OPMLDocument {
     BackupDatabase.isOne(bytes) || StateFile.isOne(bytes) ? backupLimit : byteLimit
   }
 
-  /// More feeds are left out, with a warning.
   fileprivate static let feedLimit = 100_000
-  /// More episodes are left out.
   fileprivate static let episodeLimit = 500_000
   /// Each entry that is lost is named, up to so many.
   fileprivate static let mostWarnings = 10_000
@@ -28,58 +25,44 @@ extension OPMLDocument {
   static func parse(_ document: XMLDocument) throws(FeedError) -> OPMLDocument {
     if BackupDatabase.isOne(document.bytes) { return try BackupDatabase.read(document.bytes) }
     if let state = try StateFile.document(document.bytes) { return state }
-    if let link = LinkFile.address(inBinary: document.bytes) { return OPMLDocument(link: link) }
+    if let link = LinkFile.address(in: document) {
+      var list = OPMLDocument()
+      list.link = link
+      return list
+    }
     let builder = OPMLBuilder()
     let reading = try document.read(by: builder, byteLimit: byteLimit)
     if builder.state.rootName == "opml" { return OPMLDocument(builder.state, reading.warnings) }
-    if let link = builder.state.link { return OPMLDocument(link: link) }
-    if document.bytes.count <= LinkFile.byteLimit,
-      let link = document.withText({ LinkFile.address(inText: FeedText.string($0)) })
-    {
-      return OPMLDocument(link: link)
-    }
     let foreign = ForeignDocument(head: document.bytes, root: builder.state.rootName)
-    if foreign.kind == .text {
+    if foreign.kind == .other {
       let list = OPMLDocument(document.withText { OPMLBuilder.State(lines: FeedText.string($0)) }, [])
       if !list.feeds.isEmpty { return list }
     }
     throw .notAList(foreign)
   }
 
-  private init(link: String) {
-    self.init()
-    self.link = link
-  }
-
   private init(_ found: OPMLBuilder.State, _ repairs: [String]) {
     self.init(title: found.title, feeds: found.feeds)
     episodes = found.episodes
-    // Overcast's "all data".
     isBackup = !episodes.isEmpty
     refusals = found.warnings.count
     warnings = repairs + found.warnings.lines
   }
 }
 
-/// Reads outlines, however deep they are.
 private final class OPMLBuilder: XMLReceiver {
   struct State {
     var title: String?
     var feeds: [OPMLDocument.Feed] = []
     var warnings = FeedWarnings(most: OPMLDocument.mostWarnings)
     var rootName: String?
-    /// The address in a `.webloc` file of macOS, a property list: `<key>URL</key><string>…</string>`.
-    var link: String?
     var depth = 0
-    var isLinkNext = false
     /// Overcast lists below a feed its episodes.
     var feed: WebAddress?
     var episodes: [EpisodeReport] = []
-    var reading: Reading?
-    var text: [UInt8] = []
+    /// What the list's title has so far, while it is read.
+    var text: [UInt8]?
   }
-
-  enum Reading { case title, key, link }
 
   private(set) var state = State()
 
@@ -87,33 +70,20 @@ private final class OPMLBuilder: XMLReceiver {
 
   override func startElement(_ element: XMLElement) {
     if state.rootName == nil { state.rootName = String(cString: element.localName).lowercased() }
-    state.reading =
-      if state.rootName != "plist" {
-        state.depth == 2 && element.isNamed("title") ? .title : nil
-      } else if element.isNamed("key") {
-        .key
-      } else {
-        state.isLinkNext && element.isNamed("string") ? .link : nil
-      }
+    state.text = state.title == nil && state.depth == 2 && element.isNamed("title") ? [] : nil
     state.depth += 1
     if element.isNamed("outline") { state.add(element) }
   }
 
   override func endElement() {
-    let text = state.text.withUnsafeBufferPointer { FeedText.title($0) }
-    switch state.reading {
-    case .title where !text.isEmpty: state.title = state.title ?? text
-    case .key: state.isLinkNext = text == "URL"
-    case .link: state.link = state.link ?? text
-    case .title, nil: break
-    }
-    state.reading = nil
-    state.text.removeAll(keepingCapacity: true)
+    let title = state.text?.withUnsafeBufferPointer { FeedText.title($0) } ?? ""
+    if !title.isEmpty { state.title = title }
+    state.text = nil
     state.depth -= 1
   }
 
   override func text(_ bytes: UnsafeBufferPointer<UInt8>) {
-    if state.reading != nil, state.text.count < 4096 { state.text.append(contentsOf: bytes) }
+    if let count = state.text?.count, count < 4096 { state.text?.append(contentsOf: bytes) }
   }
 }
 
@@ -150,10 +120,10 @@ extension OPMLBuilder.State {
       return warnings.add("\(shown) has an address that is neither http nor https")
     }
     feed = url
-    let page = element.attributeBytes("htmlurl").flatMap { FeedAddress.absolute($0, base: nil) }
     add(
       OPMLDocument.Feed(
-        url: url, title: title, name: text == title ? nil : text, htmlURL: page.map { WebAddress($0) }))
+        url: url, title: title, name: text == title ? nil : text,
+        htmlURL: element.attributeBytes("htmlurl").flatMap { FeedAddress.absolute($0) }))
   }
 
   /// An episode as Overcast's "all data" has it.

@@ -10,7 +10,6 @@ package struct OPMLDocument: Hashable, Sendable {
   package var warnings: [String] = []
   /// How many of these are entries that could not be used.
   package var refusals = 0
-  /// What a backup says of episodes.
   package var episodes: [EpisodeReport] = []
   package var searches: [String] = []
   package var hiddenResults: [HiddenResult] = []
@@ -30,24 +29,24 @@ package struct OPMLDocument: Hashable, Sendable {
     package var title: String?
     /// What its reader calls it (`text`), where that is not the title.
     package var name: String?
-    /// The podcast's web page.
     package var htmlURL: WebAddress?
-    package var rules: [ImportedRule] = []
+    package var rules = SubscriptionRules()
 
     package init(url: WebAddress, title: String? = nil, name: String? = nil, htmlURL: WebAddress? = nil) {
       (self.url, self.title, self.name, self.htmlURL) = (url, title, name, htmlURL)
     }
   }
 
-  /// Names an entry of a backup that cannot be followed, and why.
-  mutating func refuse(_ title: String?, at address: String?) {
-    let reason =
-      switch address {
-      case nil, "": "has no address"
-      case let address? where address.hasPrefix("antennapod_local:"): "is a folder of the phone"
-      default: "has an address that is neither http nor https"
-      }
-    warnings.append("“\(FeedText.oneLine(title ?? "a podcast"))” \(reason)")
+  /// Gives a feed of a backup a rule; one that cannot be read becomes a warning.
+  mutating func set(_ key: SubscriptionRules.Key, to value: String, of feed: inout Feed) {
+    do { try feed.rules.set(key, to: value) } catch {
+      warnings.append("\(feed.title ?? feed.url.shown): \(error)")
+    }
+  }
+
+  /// Names an entry of a backup that cannot be followed.
+  mutating func refuse(_ title: String?) {
+    warnings.append("“\(FeedText.oneLine(title ?? "a podcast"))” has no web address")
     refusals += 1
   }
 
@@ -79,17 +78,13 @@ package struct OPMLDocument: Hashable, Sendable {
   }
 }
 
-// How it goes from the process that read it to the one that asked.
-
 extension OPMLDocument: FieldCoded {
   package init() { self.init(title: nil) }
 
   package mutating func code(_ fields: inout BinaryFields) throws(BinaryError) {
     try fields.code(&title, &feeds, &warnings)
     try fields.code(&refusals, &episodes, &searches)
-    try fields.code(&hiddenResults)
-    try fields.code(&isBackup)
-    try fields.code(&link)
+    try fields.code(&hiddenResults, &isBackup, &link)
   }
 }
 
@@ -98,7 +93,6 @@ extension OPMLDocument.Feed: FieldCoded {
 
   package mutating func code(_ fields: inout BinaryFields) throws(BinaryError) {
     try fields.code(&url, &title, &name)
-    try fields.code(&htmlURL)
-    try fields.code(&rules)
+    try fields.code(&htmlURL, &rules)
   }
 }

@@ -19,15 +19,13 @@ package struct FeedReader: Sendable {
 
   /// Parses a feed, and waits for that: not for a thread that others wait for.
   /// - Parameters:
-  ///   - isBehind: nobody waits for it: others' processes go first.
   ///   - baseURL, httpCharset: see `FeedParser.parse`.
   /// - Throws: besides what the document is, `FeedError.parserEnded` and `FeedError.tooSlow`; `FeedError.storage`
   ///   where this machine could not do it.
   package func parse(
-    _ body: FeedBody, baseURL: WebAddress?, httpCharset: String?, isBehind: Bool = false
+    _ body: FeedBody, baseURL: WebAddress?, httpCharset: String?
   ) throws(FeedError) -> ParsedFeed {
-    let job = FeedJob(baseURL: baseURL, httpCharset: httpCharset, isBehind: isBehind)
-    let feed: ParsedFeed = try run(job, on: body)
+    let feed: ParsedFeed = try run(FeedJob(baseURL: baseURL, httpCharset: httpCharset), on: body)
     if !feed.isWhole, feed.episodes.isEmpty { throw .incomplete }
     return feed
   }
@@ -79,8 +77,6 @@ package struct FeedReader: Sendable {
 struct FeedJob: FieldCoded {
   var baseURL: WebAddress?
   var httpCharset: String?
-  /// Nobody waits for it.
-  var isBehind = false
   /// Whether a list of subscriptions is wanted rather than a feed.
   var wantsList = false
 
@@ -88,15 +84,13 @@ struct FeedJob: FieldCoded {
 
   init(wantsList: Bool) { self.wantsList = wantsList }
 
-  init(baseURL: WebAddress?, httpCharset: String?, isBehind: Bool) {
+  init(baseURL: WebAddress?, httpCharset: String?) {
     // A longer one is none (`FeedAddress`), and would not fit into the pipe.
     self.baseURL = baseURL.flatMap { $0.forRequest.utf8.count <= FeedAddress.longest ? $0 : nil }
     self.httpCharset = httpCharset.map { String($0.prefix(100)) }
-    self.isBehind = isBehind
   }
 
   mutating func code(_ fields: inout BinaryFields) throws(BinaryError) {
-    try fields.code(&baseURL, &httpCharset, &isBehind)
-    try fields.code(&wantsList)
+    try fields.code(&baseURL, &httpCharset, &wantsList)
   }
 }

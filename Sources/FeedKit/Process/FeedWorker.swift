@@ -13,21 +13,17 @@ package enum FeedWorker {
   private static let processorSeconds = 20
   /// Bytes of memory: the largest feed that is taken, several times over.
   private static let memory = 512 << 20
-  /// A third of what others get of a processor, where nobody waits for this one (nice(2)).
-  private static let courtesy: Int32 = 5
 
   /// - Returns: the exit status; 0 also where the document is another one, which the output says.
   package static func run() -> Int32 {
     ResourceLimits.confine(memory: memory, processorSeconds: processorSeconds)
     do {
       guard let job: FeedJob = PipedValue.read(from: 3, limit: 1 << 16) else { return 1 }
-      if job.isBehind { ResourceLimits.giveWay(by: courtesy) }
       let input = FileDescriptor(owning: 0)
       let size = Int(try input.status().st_size)
       let mapped = size == 0 ? nil : try SharedMemory(input, size: size, writable: false)
       defer { withExtendedLifetime(mapped) {} }
-      let bytes =
-        mapped.map { UnsafeRawBufferPointer($0.bytes) } ?? UnsafeRawBufferPointer(start: nil, count: 0)
+      let bytes = UnsafeRawBufferPointer(start: mapped?.bytes.baseAddress, count: size)
       // Decoders of rare encodings are files: they are opened before.
       let document = XMLDocument(bytes, httpCharset: job.httpCharset)
       Sandbox.enter(closingFrom: 3)

@@ -27,7 +27,6 @@ extension FeedReport {
     return lines.map(PrintableText.line).joined(separator: "\n")
   }
 
-  /// "28.4 MiB".
   private static func size(_ bytes: Int64) -> String {
     let tenths = bytes / 104_857 + (bytes % 104_857 > 52_428 ? 1 : 0)
     return "\(tenths / 10).\(tenths % 10) MiB"

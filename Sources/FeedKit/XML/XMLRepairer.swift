@@ -14,7 +14,6 @@ struct XMLRepairer {
 
   private var changes = FeedWarnings()
   private var reader: HTMLReader
-  /// The names of the elements that are open, the innermost last.
   private var openElements: [[UInt8]] = []
   /// Deeper elements are left out; libxml2 itself refuses 256.
   private static let depthLimit = 200
@@ -143,7 +142,8 @@ extension XMLRepairer {
       output.append(UInt8(ascii: " "))
       output += attribute.name
       output += "=\"".utf8
-      var value = HTMLReader(HTMLReader.Bytes(rebasing: attribute.value), tags: false)
+      var value = HTMLReader(
+        HTMLReader.Bytes(rebasing: attribute.value ?? attribute.name.suffix(0)), tags: false)
       while let piece = value.next() {
         if case .reference(let text) = piece { copyReference(text) } else { copyText(value.source) }
       }

@@ -1,19 +1,16 @@
 /// What another device or program says of one episode.
 package struct ListeningReport: Hashable, Sendable {
   package enum State: Hashable, Sendable {
-    /// Neither begun nor played.
-    case unplayed
-    case played
     /// Both in milliseconds; the episode's length is nil where it does not say one. Near the end it means played.
     case position(Int64, of: Int64?)
-    /// As podcastfs itself has it, whatever the length is: in milliseconds, above 0. A played episode that was begun again
-    /// has both.
+    /// As podcastfs itself has it, whatever the length is: in milliseconds. A played episode that was begun again has both.
     case exactly(position: Int64, isPlayed: Bool)
+
+    package static let unplayed = exactly(position: 0, isPlayed: false)
+    package static let played = exactly(position: 0, isPlayed: true)
   }
 
-  /// The podcast's feed.
   package var podcast: WebAddress
-  /// The enclosure's address.
   package var episode: WebAddress
   package var guid: String?
   package var state: State
@@ -45,20 +42,16 @@ extension ListeningReport.State {
   /// As rows and pipes have it.
   package var numbers: (kind: Int64, position: Int64, length: Int64?) {
     switch self {
-    case .unplayed: (1, 0, nil)
-    case .played: (2, 0, nil)
+    case .exactly(let position, let isPlayed): (isPlayed ? 2 : 1, position, nil)
     case .position(let position, let length): (3, position, length)
-    case .exactly(let position, let isPlayed): (isPlayed ? 5 : 4, position, nil)
     }
   }
 
   /// - Returns: nil where the kind is none.
   package init?(kind: Int64, position: Int64, length: Int64?) {
     switch kind {
-    case 1: self = .unplayed
-    case 2: self = .played
+    case 1, 2: self = .exactly(position: position, isPlayed: kind == 2)
     case 3: self = .position(position, of: length)
-    case 4, 5: self = .exactly(position: position, isPlayed: kind == 5)
     default: return nil
     }
   }
@@ -67,9 +60,9 @@ extension ListeningReport.State {
   fileprivate var rank: Int64 {
     switch self {
     case .unplayed: 0
+    case .played: .max
     case .position(let milliseconds, _), .exactly(let milliseconds, false): 1 + milliseconds
     case .exactly(let milliseconds, true): .max / 2 + milliseconds / 2
-    case .played: .max
     }
   }
 
@@ -79,16 +72,15 @@ extension ListeningReport.State {
   ///   - margin: how many seconds before the end count as the end.
   ///   - time: seconds since 1970 by our own clock.
   package func listening(duration: Int?, margin: Int, time: Int64) -> ListeningState {
-    var state = ListeningState()
     switch self {
-    case .unplayed: state.setPlayed(false, now: time)
-    case .played: state.setPlayed(true, now: time)
     case .position(let milliseconds, let length):
+      var state = ListeningState()
       let length = length.map { Int($0 / 1000) } ?? duration
       state.setPosition(milliseconds, duration: length, margin: margin, now: time)
+      return state
     case .exactly(let position, let isPlayed):
-      state = ListeningState(position: position, isPlayed: isPlayed, lastPlayed: time, changed: time)
+      let lastPlayed = self == .unplayed ? nil : time
+      return ListeningState(position: position, isPlayed: isPlayed, lastPlayed: lastPlayed, changed: time)
     }
-    return state
   }
 }

@@ -1,13 +1,8 @@
-/// What the rules of a subscription want for each of its episodes.
-package struct RuleDecision: Hashable, Sendable {
-  package var episode: Int64
-  package var verdict: Verdict
-
-  package enum Verdict: Hashable, Sendable {
-    case download
-    case drop(Reason)
-    case leave(Reason)
-  }
+/// What the rules of a subscription want for one of its episodes.
+package enum RuleDecision: Hashable, Sendable {
+  case download
+  case drop(Reason)
+  case leave(Reason)
 
   /// Why an episode is not downloaded by rule.
   package enum Reason: Hashable, Sendable {
@@ -67,8 +62,8 @@ extension SubscriptionRules {
       ($0.facts.published, $0.facts.id) < ($1.facts.published, $1.facts.id)
     }
     var start = sorted.startIndex
-    if order == .next,
-      let last = sorted.lastIndex(where: { $0.lastPlayed == newestPlay(sorted) && $0.lastPlayed != nil })
+    if order == .next, let played = sorted.compactMap(\.lastPlayed).max(),
+      let last = sorted.lastIndex(where: { $0.lastPlayed == played })
     {
       start = sorted[last].facts.marks.contains(.played) ? last + 1 : last
     }
@@ -82,18 +77,14 @@ extension SubscriptionRules {
       let holdsPlace = reason == nil || (order == .newest && reason == .isPlayed && passesFilters(episode))
       if holdsPlace { count += 1 }
     }
-    return episodes.map {
-      RuleDecision(episode: $0.facts.id, verdict: verdict(on: $0, refusals[$0.facts.id], now: now))
-    }
+    return episodes.map { decision(on: $0, refusals[$0.facts.id], now: now) }
   }
 
   package func order(isSerial: Bool) -> Order { autoOrder ?? (isSerial ? .next : .newest) }
 
-  private func newestPlay(_ episodes: [RuledEpisode]) -> Int64? { episodes.compactMap(\.lastPlayed).max() }
-
-  private func verdict(on episode: RuledEpisode, _ reason: RuleDecision.Reason?, now: Int64)
-    -> RuleDecision.Verdict
-  {
+  private func decision(
+    on episode: RuledEpisode, _ reason: RuleDecision.Reason?, now: Int64
+  ) -> RuleDecision {
     let facts = episode.facts
     guard let reason else { return .download }
     guard facts.download != .absent, !facts.marks.contains(.kept), facts.queuePlace == nil else {

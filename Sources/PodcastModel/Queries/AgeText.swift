@@ -20,15 +20,3 @@ package enum AgeText {
     "h": 3600, "d": 86_400, "w": 604_800, "m": 2_592_000, "y": 31_536_000,
   ]
 }
-
-extension CivilDate {
-  /// Reads "2026-01-31"; nil for any other form and for a day that does not exist.
-  package init?(iso8601 text: String) {
-    let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-    guard parts.map(\.count) == [4, 2, 2], parts.allSatisfy({ $0.allSatisfy { (48...57).contains($0) } }),
-      let year = Int(String(parts[0])!), let month = Int(String(parts[1])!), let day = Int(String(parts[2])!)
-    else { return nil }
-    self.init(year: year, month: month, day: day)
-    guard (1...12).contains(month), (1...daysInMonth).contains(day) else { return nil }
-  }
-}

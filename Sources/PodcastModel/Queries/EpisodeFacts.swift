@@ -1,14 +1,11 @@
 /// What a query looks at in one episode: columns of the catalogue, the state of its download, the marks of its listener.
 package struct EpisodeFacts: Hashable, Sendable {
-  /// The catalogue's number.
   package var id: Int64
   /// For queries, as titles are ordered (`EpisodeQuery.titleKey`).
   package var title: String
-  /// The title of the podcast.
   package var show: String
   /// The name of its folder in `Subscriptions/`, which users may change; nil where it is not followed.
   package var folder: String?
-  /// Seconds since 1970.
   package var published: Int64
   /// In seconds; nil where the feed does not say it.
   package var duration: Int?

@@ -14,7 +14,6 @@
 ///
 /// A word with a colon that is none of these is text; a parameter of searches for podcasts (`country:de`) is refused.
 extension EpisodeQuery {
-  /// What is wrong with a term, for people.
   package struct Malformed: Error, Hashable, Sendable, CustomStringConvertible {
     package var term: String
     package var expected: String
@@ -93,11 +92,8 @@ extension EpisodeQuery.State {
 
 /// A term of a query, split at its first colon.
 struct QueryTerm {
-  /// As written.
   var text: String
-  /// A minus stands before it.
   var isExcluding = false
-  /// Lower-case; nil for a plain word.
   var key: String?
   var value: String
   var isQuoted = false
@@ -163,7 +159,7 @@ struct QueryTerm {
 
   func moment() throws(EpisodeQuery.Malformed) -> EpisodeQuery.Moment {
     if let seconds = AgeText.seconds(value) { return .ago(seconds) }
-    if let date = CivilDate(iso8601: value) { return .at(Int64(date.daysSinceEpoch) * 86_400) }
+    if let day = DateText.day(value) { return .at(day) }
     throw EpisodeQuery.Malformed(term: text, expected: "an age like 7d or a date like 2026-01-31")
   }
 }

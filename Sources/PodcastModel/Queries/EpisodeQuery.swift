@@ -7,15 +7,12 @@ package struct EpisodeQuery: Hashable, Sendable {
   package var words = ""
   /// Words in the title of the podcast, or in the name of its subscription; each entry must be there.
   package var shows: [String] = []
-  /// Names of people; each must take part.
   package var people: [String] = []
   /// What was said; each entry must be in the transcript.
   package var transcript: [Phrase] = []
   package var states: Set<State> = []
   package var excludedStates: Set<State> = []
-  /// Published at this moment or later.
   package var newer: Moment?
-  /// Published before this moment.
   package var older: Moment?
   /// At most so many seconds long. An episode of unknown length does not match.
   package var shorter: Int?
@@ -52,7 +49,6 @@ package struct EpisodeQuery: Hashable, Sendable {
   package enum Moment: Hashable, Sendable {
     /// So many seconds before now: the bound moves on with the clock.
     case ago(Int64)
-    /// Seconds since 1970.
     case at(Int64)
 
     package func seconds(now: Int64) -> Int64 {

@@ -14,7 +14,6 @@ package enum WordMatch {
     return (0...(all.count - wanted.count)).contains { all[$0..<($0 + wanted.count)].elementsEqual(wanted) }
   }
 
-  /// As they are compared.
   package static func words(_ text: String) -> [String] {
     folded(text).split(whereSeparator: { !$0.isLetter && !$0.isNumber }).map(String.init)
   }

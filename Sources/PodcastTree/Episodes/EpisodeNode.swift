@@ -117,12 +117,17 @@ struct EpisodeNode: TreeNode {
         return EpisodeSize(episode, status).whileUnknown
       } : nil
     let isComing = intent.startsDownload && !opened.isWhole
+    let isPast = opened.size == nil || isOther
+    let way: EpisodeFile.Way =
+      switch program?.habit {
+      case .plays where isComing: .parts
+      case .browses where isComing && intent == .downloadAtRead: .look
+      default: isPast ? .direct : .pages
+      }
     // A node's number holds only a part of the generation's: its pages may be of another one.
     let keepsCache = tree.state.withLock { $0.open.keepsPages(of: id, opened.generation) }
     return EpisodeFile(
-      opened, isDirect: opened.size == nil || isOther, givesParts: isComing && program?.habit == .plays,
-      keepsCache: keepsCache, changesAttributes: isOther, shownSize: shownSize,
-      looks: isComing && intent == .downloadAtRead && program?.habit == .browses
+      opened, way, keepsCache: keepsCache && !isPast, changesAttributes: isOther, shownSize: shownSize
     ) { file in
       // Only a read proves that the kernel has had the open's answer, and dropped the pages it had before.
       if file.bytesRead > 0 { tree.state.withLock { $0.open.hasPages(of: id, opened.generation) } }
@@ -180,13 +185,13 @@ struct EpisodeNode: TreeNode {
 
   /// It may have to read the transcript.
   private func hits(_ key: MediaKey) -> Answer<[TranscriptHit]?> {
-    if tree.state.withLock({ $0.readQueries.values.allSatisfy(\.transcript.isEmpty) }) {
+    if tree.state.withLock({ $0.views.queries.values.allSatisfy(\.transcript.isEmpty) }) {
       return .value(nil)
     }
     return .on(tree.loader) { tree.hits(of: id.row, key) }
   }
 
-  private var isQueued: Bool { tree.state.withLock { $0.queue[id.row] != nil } }
+  private var isQueued: Bool { tree.state.withLock { $0.views.queue[id.row] != nil } }
 
   /// The status that attributes show. While the daemon cannot be reached, `error` says why.
   private func status(of episode: ListedEpisode) -> TransferStatus? {

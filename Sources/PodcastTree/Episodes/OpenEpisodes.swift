@@ -69,15 +69,24 @@ struct OpenEpisodes: Sendable {
 }
 
 final class EpisodeFile: OpenFile {
+  /// How it is read.
+  enum Way: Hashable, Sendable {
+    case pages
+    /// Past the kernel's pages, which end reads at st_size.
+    case direct
+    /// A read may return the cached part of what it asks for: past the kernel's pages, which would wait for whole blocks of
+    /// read-ahead.
+    case parts
+    /// As `direct`; a first read of the beginning alone looks for the file's type, and nothing is fetched for it.
+    case look
+  }
   private let episode: any OpenEpisode
-  let isDirect: Bool
+  private let way: Way
   let keepsCache: Bool
   let changesAttributes: Bool
-  let givesParts: Bool
   private let onClose: @Sendable (EpisodeFile) -> Void
   /// The size that was shown where the server gives none; nil where it is exact.
   private let shownSize: Int64?
-  private let looks: Bool
   private struct Progress {
     var furthest: Int64 = 0
     /// How much, in bytes.
@@ -86,26 +95,19 @@ final class EpisodeFile: OpenFile {
   private let progress = Monitor(Progress())
 
   /// - Parameters:
-  ///   - isDirect: whether reads pass the kernel's page cache, which ends them at st_size.
-  ///   - givesParts: whether a read may return the cached part of what it asks for. Such reads bypass the page cache,
-  ///     which would wait for whole blocks of read-ahead.
   ///   - keepsCache: whether the kernel's pages of the node are of this representation.
   ///   - shownSize: see `shownSize`.
-  ///   - looks: whether a first read of the beginning alone is a look for the file's type, for which nothing is fetched.
   init(
-    _ episode: any OpenEpisode, isDirect: Bool, givesParts: Bool, keepsCache: Bool, changesAttributes: Bool,
-    shownSize: Int64?, looks: Bool,
+    _ episode: any OpenEpisode, _ way: Way, keepsCache: Bool, changesAttributes: Bool, shownSize: Int64?,
     onClose: @escaping @Sendable (EpisodeFile) -> Void
   ) {
-    self.episode = episode
-    self.isDirect = isDirect || givesParts || looks
-    self.looks = looks
-    self.givesParts = givesParts
-    self.keepsCache = keepsCache && !isDirect
+    (self.episode, self.way, self.keepsCache) = (episode, way, keepsCache)
     (self.changesAttributes, self.shownSize) = (changesAttributes, shownSize)
     self.onClose = onClose
   }
 
+  var isDirect: Bool { way != .pages }
+  var givesParts: Bool { way == .parts }
   /// In bytes.
   var bytesRead: Int64 { progress.withLock { $0.count } }
   var size: Int64? { episode.size }
@@ -113,7 +115,7 @@ final class EpisodeFile: OpenFile {
 
   func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, Errno>? {
     let count = episode.readCached(at: offset, into: buffer)
-    if looks, count == nil, offset == 0, buffer.count <= Program.typeLength, bytesRead == 0 {
+    if way == .look, count == nil, offset == 0, buffer.count <= Program.typeLength, bytesRead == 0 {
       return .failure(.EIO)
     }
     return answer(at: offset, count)

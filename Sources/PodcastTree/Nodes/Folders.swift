@@ -97,7 +97,7 @@ struct SearchFolder: FolderNode {
   let id: NodeID
 
   private var view: ViewFolder? {
-    tree.state.withLock { $0.readQueries[id] != nil } ? ViewFolder(tree: tree, id: id) : nil
+    tree.state.withLock { $0.views.queries[id] != nil } ? ViewFolder(tree: tree, id: id) : nil
   }
 
   private var isCategory: Bool {
@@ -171,7 +171,7 @@ struct ViewFolder: FolderNode {
   private var isRead: Bool { id == .latest || id.kind == .search }
 
   func listing(for caller: Caller) -> Answer<Listing> {
-    let isStale = isRead && tree.state.withLock { $0.isStale(id) ?? true }
+    let isStale = isRead && tree.state.withLock { $0.views.isStale(id) ?? true }
     return (isStale ? Answer.on(tree.loader) { try tree.load(id) } : .value(())).then {
       tree.listing(of: id) { try tree.load(id) }
     }

@@ -193,7 +193,7 @@ extension PodcastTree {
   /// The places in an episode's transcript that match the newest `transcript:` search which shows it; nil without one.
   func hits(of episode: Int64, _ key: MediaKey) -> [TranscriptHit]? {
     let query = state.withLock { state -> EpisodeQuery? in
-      let showing = state.readQueries.filter {
+      let showing = state.views.queries.filter {
         !$0.value.transcript.isEmpty && state.views[$0.key]?.name(of: episode) != nil
       }
       return showing.max { $0.key.row < $1.key.row }?.value

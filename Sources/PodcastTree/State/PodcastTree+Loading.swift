@@ -15,7 +15,7 @@ extension PodcastTree {
   }
 
   func freshenViewsSoon() {
-    let stale = state.withLock { state in state.readViews.filter { state.isStale($0) ?? false } }
+    let stale = state.withLock { $0.views.stale }
     if stale.isEmpty { return }
     loader.async(after: 0.2) { [weak self] in for view in stale { try? self?.loadView(view) } }
   }
@@ -34,7 +34,7 @@ extension PodcastTree {
 
   func loadResults(ofSearch id: Int64) throws {
     try loadSearches()
-    if state.withLock({ $0.readQueries[NodeID(.search, id)] != nil }) {
+    if state.withLock({ $0.views.queries[NodeID(.search, id)] != nil }) {
       return try loadView(NodeID(.search, id))
     }
     if state.withLock({ $0.results[id] == nil }) { try readResults(ofSearch: id) }
@@ -51,7 +51,7 @@ extension PodcastTree {
     case (.latest, _): try loadView(folder)
     case (_, .search):
       try loadSearches()
-      let isView = state.withLock { $0.readQueries[folder] != nil }
+      let isView = state.withLock { $0.views.queries[folder] != nil }
       if try !isView && catalog.fillCategory(folder.row) { takeInCommits() }
       try loadResults(ofSearch: folder.row)
     case (_, .result), (_, .subscription): try loadRow(of: folder)
@@ -129,7 +129,8 @@ extension PodcastTree {
   func loadView(_ view: NodeID) throws {
     try loadSubscriptions()
     try loadSearches()
-    guard state.withLock({ $0.isStale(view) ?? true }), let query = state.withLock({ $0.query(of: view) })
+    guard state.withLock({ $0.views.isStale(view) ?? true }),
+      let query = state.withLock({ $0.views.query(of: view) })
     else { return }
     let selected = try catalog.episodes(
       selectedBy: query, downloads: state.withLock { $0.downloads(for: query) },
@@ -140,7 +141,7 @@ extension PodcastTree {
   func readQueue() throws {
     let entries = try catalog.queueEntries()
     let changed = state.withLock { state in
-      Set(state.queue.keys).symmetricDifference(entries.map(\.episode))
+      Set(state.views.queue.keys).symmetricDifference(entries.map(\.episode))
     }
     let new = try catalog.episodes(changed.sorted())
     apply(.queue(entries, episodes: try loadListed(new)))
@@ -152,12 +153,12 @@ extension PodcastTree {
   /// episode pays for that, not the start.
   var linksKnown: Answer<Void> {
     let areKnown = state.withLock { state in
-      state.searches != nil && state.readViews.allSatisfy { state.views[$0] != nil }
+      state.searches != nil && state.views.queries.keys.allSatisfy { state.views[$0] != nil }
     }
     if areKnown { return .value(()) }
     return .on(loader) {
       try? self.loadSearches()
-      for view in self.state.withLock({ $0.readViews }) { try? self.loadView(view) }
+      for view in self.state.withLock({ $0.views.queries.keys }) { try? self.loadView(view) }
     }
   }
 

@@ -44,7 +44,7 @@ extension PodcastTree {
       details.forget(id)
       try readEpisodes([id])
       // What is played has left the queue.
-      if state.withLock({ $0.queue[id] != nil }) { try queueChanged() }
+      if state.withLock({ $0.views.queue[id] != nil }) { try queueChanged() }
       try readRows(state.withLock { $0.folders(showing: EpisodeID.podcast(of: id)) })
     case .queue: try queueChanged()
     case .texts: textsChanged { $0.needsIndex }
@@ -75,7 +75,7 @@ extension PodcastTree {
     for podcast in podcasts { shown[podcast] = found[podcast] ?? [:] }
     apply(.results(search: id, try catalog.search(id), new, shown: shown))
     let view = NodeID(.search, id)
-    if state.withLock({ $0.readQueries[view] != nil && $0.listings[view] != nil }) { try loadView(view) }
+    if state.withLock({ $0.views.queries[view] != nil && $0.listings[view] != nil }) { try loadView(view) }
   }
 
   /// Seconds that an empty directory of `Downloaded/` stays: `rm -r` removes it last.
@@ -157,9 +157,7 @@ extension PodcastTree {
 
   /// The index answers some queries otherwise now.
   func textsChanged(_ isConcerned: (EpisodeQuery) -> Bool) {
-    state.withLock { state in
-      state.staleViews.formUnion(state.readQueries.filter { isConcerned($0.value) }.keys)
-    }
+    state.withLock { $0.views.outdate(where: isConcerned) }
     freshenViewsSoon()
   }
 

@@ -25,7 +25,7 @@ struct QueryResult: Sendable {
   private let naming: Naming
   private var rows: [Int64: Row] = [:]
   /// Whether rows that are not here may be among those that the query selects.
-  private(set) var isOutdated = false
+  var isOutdated = false
   /// When the clock alone may change what it selects, in seconds since 1970.
   private var validUntil = Int64.max
   /// Of the episodes that are shown.
@@ -109,33 +109,77 @@ struct QueryResult: Sendable {
   }
 }
 
-extension TreeState {
-  init(latest: EpisodeQuery = .latest(100, days: 60)) { readQueries = [.latest: latest] }
+/// The folders of episodes.
+struct Views: Sendable {
+  /// Those whose rows are read from the catalogue: of `Latest/`, and of searches for episodes.
+  private(set) var queries: [NodeID: EpisodeQuery]
+  /// `Downloading/` with its folders, the queue, the folders of `Downloaded/`; `Latest/` and searches for episodes where
+  /// their rows have been read.
+  private(set) var results: [NodeID: QueryResult] = [
+    .downloading: QueryResult(.downloading), .paused: QueryResult(.paused), .failed: QueryResult(.failed),
+    .queue: QueryResult(.queue),
+  ]
+  /// When what a folder lists last changed.
+  private(set) var times: [NodeID: FileTime] = [:]
+  /// Places in the queue, from 1, by episode.
+  var queue: [Int64: Int] = [:]
+
+  init(latest: EpisodeQuery) { queries = [.latest: latest] }
+
+  subscript(view: NodeID) -> QueryResult? {
+    get { results[view] }
+    // In its place: a copy would cost as many rows as it has.
+    _modify { yield &results[view] }
+  }
 
   /// What a folder of episodes selects; nil for other folders, and where its search has not been read.
-  func query(of folder: NodeID) -> EpisodeQuery? { readQueries[folder] ?? views[folder]?.query }
-
-  /// The folders whose rows are read from the catalogue.
-  var readViews: [NodeID] { Array(readQueries.keys) }
+  func query(of folder: NodeID) -> EpisodeQuery? { queries[folder] ?? results[folder]?.query }
 
   /// The folders of episodes of several podcasts.
-  var mixedViews: [NodeID] { [.queue, .downloading, .paused, .failed] + readQueries.keys }
+  var mixed: [NodeID] { [.queue, .downloading, .paused, .failed] + queries.keys }
 
-  func views(ofEpisode id: Int64) -> [NodeID] {
-    mixedViews + [NodeID(.downloadedPodcast, EpisodeID.podcast(of: id))]
+  func all(ofEpisode id: Int64) -> [NodeID] {
+    mixed + [NodeID(.downloadedPodcast, EpisodeID.podcast(of: id))]
   }
 
   /// Whether a view's rows are to be read; nil where they never were.
-  func isStale(_ view: NodeID) -> Bool? {
-    views[view].map { staleViews.contains(view) || $0.isStale(now: FileTime.now.seconds) }
+  func isStale(_ view: NodeID) -> Bool? { results[view]?.isStale(now: FileTime.now.seconds) }
+  var stale: [NodeID] { queries.keys.filter { isStale($0) ?? false } }
+
+  /// Has the rows of some views read again.
+  mutating func outdate(where isConcerned: (EpisodeQuery) -> Bool) {
+    for (view, query) in queries where isConcerned(query) { results[view]?.isOutdated = true }
   }
+
+  mutating func noteTime(_ time: FileTime, of folder: NodeID) {
+    times[folder] = max(times[folder] ?? time, time)
+    if folder.kind == .downloadedPodcast { noteTime(time, of: .downloaded) }
+  }
+
+  mutating func remove(_ folder: NodeID) { (results[folder], times[folder]) = (nil, nil) }
+
+  /// Notes which directories of `Search/` list episodes. Forgets the results of those whose query has changed, so that they
+  /// are read again.
+  mutating func note(_ searches: [Search]) {
+    let queries = searches.filter { $0.category == nil }.compactMap { search in
+      (try? EpisodeQuery(parsing: search.name)).flatMap(\.self).map { (NodeID(.search, search.id), $0) }
+    }
+    var new = Dictionary(queries, uniquingKeysWith: { first, _ in first })
+    new[.latest] = self.queries[.latest]
+    for (view, query) in self.queries where new[view] != query { results[view] = nil }
+    self.queries = new
+  }
+}
+
+extension TreeState {
+  init(latest: EpisodeQuery = .latest(100, days: 60)) { views = Views(latest: latest) }
 
   /// What queries select by; nil where its podcast is not in memory.
   func row(of episode: ListedEpisode) -> QueryResult.Row? {
     guard let podcast = podcasts[episode.podcast] else { return nil }
     let folder = followed[podcast.id].flatMap { folders[$0]?.name }
     var facts = episode.facts(show: podcast.title, folder: folder)
-    facts.queuePlace = queue[episode.id]
+    facts.queuePlace = views.queue[episode.id]
     // Two episodes may have one address: views show the one that the download belongs to.
     if downloadOfKey[episode.mediaKey] == episode.id {
       facts.download = stage(of: episode)
@@ -155,13 +199,13 @@ extension TreeState {
 
   /// Takes in the rows that a view's query has selected.
   mutating func apply(_ view: NodeID, _ episodes: [ListedEpisode], _ query: EpisodeQuery) -> Difference {
-    staleViews.remove(view)
     let rows = episodes.compactMap { row(of: $0) }
-    let old = views.updateValue(QueryResult(query, rows, now: FileTime.now.seconds), forKey: view)
+    let isFirst = views[view] == nil
+    views[view] = QueryResult(query, rows, now: FileTime.now.seconds)
     // A search for podcasts may have become one for episodes.
-    if old == nil && listings[view] == nil { return Difference() }
+    if isFirst && listings[view] == nil { return Difference() }
     let difference = remake([view])
-    if difference.names.contains(where: { $0.event != .replaced }) { noteTime(.now, of: view) }
+    if difference.names.contains(where: { $0.event != .replaced }) { views.noteTime(.now, of: view) }
     return difference
   }
 
@@ -169,22 +213,7 @@ extension TreeState {
   /// - Parameter episodes: those that are new in it.
   mutating func apply(_ entries: [QueueEntry], _ episodes: [ListedEpisode]) -> Difference {
     let new = Dictionary(entries.map { ($0.episode, $0.place) }, uniquingKeysWith: { first, _ in first })
-    let changed = Set(queue.keys).union(new.keys).filter { queue[$0] != new[$0] }
-    return changing(changed.sorted(), to: episodes) { $0.queue = new }
-  }
-
-  /// Notes which directories of `Search/` list episodes. Forgets the results of those whose query has changed, so that they
-  /// are read again.
-  mutating func noteEpisodeSearches(_ searches: [Search]) {
-    let queries = searches.filter { $0.category == nil }.compactMap { search in
-      (try? EpisodeQuery(parsing: search.name)).flatMap(\.self).map { (NodeID(.search, search.id), $0) }
-    }
-    var new = Dictionary(queries, uniquingKeysWith: { first, _ in first })
-    new[.latest] = readQueries[.latest]
-    for view in readViews where new[view] != readQueries[view] {
-      views[view] = nil
-      staleViews.remove(view)
-    }
-    readQueries = new
+    let changed = Set(views.queue.keys).union(new.keys).filter { views.queue[$0] != new[$0] }
+    return changing(changed.sorted(), to: episodes) { $0.views.queue = new }
   }
 }

@@ -29,7 +29,7 @@ extension TreeState {
       let episode = given[id] ?? self.episode(id)
       let row = episode.flatMap { self.row(of: $0) }
       makeDownloadedFolder(row, &after)
-      for view in views(ofEpisode: id) {
+      for view in views.all(ofEpisode: id) {
         views[view]?.update(id, from: rows[id], to: row, now: now)
         if views[view]?.isOutdated ?? false { outdated.insert(view) }
       }
@@ -66,7 +66,7 @@ extension TreeState {
     for folder in folders(showing: episode.podcast) where shows(episode, in: folder) {
       add(episode.name, in: folder) { isListed($0) }
     }
-    for view in views(ofEpisode: episode.id) {
+    for view in views.all(ofEpisode: episode.id) {
       guard let name = views[view]?.name(of: episode.id) else { continue }
       add(name, in: view) { view.kind == .downloadedPodcast && isHere($0) }
     }
@@ -106,15 +106,10 @@ extension TreeState {
         listing?.version += 1
       }
       listings[folder] = listing
-      if change.names.contains(where: { $0.event != .replaced }) { noteTime(time, of: folder) }
+      if change.names.contains(where: { $0.event != .replaced }) { views.noteTime(time, of: folder) }
       difference.add(change)
     }
     return difference
-  }
-
-  mutating func noteTime(_ time: FileTime, of folder: NodeID) {
-    viewTimes[folder] = max(viewTimes[folder] ?? time, time)
-    if folder.kind == .downloadedPodcast { noteTime(time, of: .downloaded) }
   }
 
   /// Makes new values of whole listings that are in memory.

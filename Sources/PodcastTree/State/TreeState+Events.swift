@@ -54,9 +54,8 @@ extension TreeState {
     case .transfer(let key, let status, let episode): return apply(key, status, episode)
     case .emptied(let folder):
       guard let name = views[folder]?.name, views[folder]?.count == 0 else { return Difference() }
-      views[folder] = nil
+      views.remove(folder)
       forget(folder)
-      viewTimes[folder] = nil
       var names = Names()
       names.add(name, in: .downloaded, Shown(target: .node(folder), node: folder))
       return show(from: names, to: Names(), at: .now)
@@ -77,7 +76,7 @@ extension TreeState {
     let old = self.searches ?? []
     listTimes = times
     self.searches = searches
-    noteEpisodeSearches(searches)
+    views.note(searches)
     let (ids, oldIDs) = (Set(searches.map(\.id)), Set(old.map(\.id)))
     for id in oldIDs.subtracting(ids) { forget(NodeID(.search, id)) }
     let languages = old.filter { !ids.contains($0.id) } + searches.filter { !oldIDs.contains($0.id) }
@@ -113,7 +112,7 @@ extension TreeState {
     let node = NodeID(.search, id)
     if old == nil && listings[node] == nil { return remake(changed) }
     // The folder of a search for episodes is made when its rows have been read.
-    var difference = remake((readQueries[node] == nil ? [node] : []) + changed)
+    var difference = remake((views.queries[node] == nil ? [node] : []) + changed)
     difference.attributes.append(node)
     return difference
   }
@@ -140,12 +139,10 @@ extension TreeState {
     difference.attributes += [.subscriptions, .subscriptionList]
     let new = followed.mapValues { folders[$0]?.name }
     if old == new { return difference }
-    staleViews.formUnion(
-      readViews.filter { view in query(of: view).map { $0.concerns(.followed) || !$0.shows.isEmpty } ?? false
-      })
+    views.outdate { $0.concerns(.followed) || !$0.shows.isEmpty }
     // What is no longer followed leaves at once.
     for podcast in gone.keys where followed[podcast] == nil {
-      let shown = Set(mixedViews.flatMap { views[$0]?.episodes(ofPodcast: podcast) ?? [] })
+      let shown = Set(views.mixed.flatMap { views[$0]?.episodes(ofPodcast: podcast) ?? [] })
       difference.add(changing(shown.sorted()) { _ in })
     }
     forgetUnshown()
@@ -169,8 +166,8 @@ extension TreeState {
 
   /// The views that may show its episodes are to be read again, also where the podcast itself is not in memory.
   mutating func noteChanged(podcast id: Int64) {
-    staleViews.formUnion(
-      readViews.filter { followed[id] != nil || query(of: $0)?.states.contains(.followed) == false })
+    let isFollowed = followed[id] != nil
+    views.outdate { isFollowed || !$0.states.contains(.followed) }
   }
 
   private mutating func apply(_ episodes: [ListedEpisode]) -> Difference {

@@ -24,9 +24,11 @@ extension TreeState {
           + folders.map { Listing.Item($0.name, .node(NodeID(.subscription, $0.id))) } + files
       }
     case (.downloaded, _):
-      return views.filter { $0.key.kind == .downloadedPodcast }.map { Listing.Item($1.name, .node($0)) }
+      return views.results.filter { $0.key.kind == .downloadedPodcast }.map {
+        Listing.Item($1.name, .node($0))
+      }
     case (_, .search):
-      if readQueries[folder] != nil { return views[folder].map { items(of: $0) } }
+      if views.queries[folder] != nil { return views[folder].map { items(of: $0) } }
       let languages = (searches ?? []).filter { $0.language != nil && category(of: $0) == folder }
       return results[folder.row].map { results in
         results.map { Listing.Item($0.name, .node(NodeID(.result, $0.id))) }
@@ -104,7 +106,7 @@ extension TreeState {
   /// Forgets podcasts that nothing in memory shows any more.
   mutating func forgetUnshown() {
     let listed = Set(listings.keys.compactMap { podcast(shownBy: $0) })
-    let needed = Set(downloads.values.map(\.podcast)).union(mixedViews.flatMap { views[$0]?.podcasts ?? [] })
+    let needed = Set(downloads.values.map(\.podcast)).union(views.mixed.flatMap { views[$0]?.podcasts ?? [] })
       .union(listed)
     for id in podcasts.keys {
       if !needed.contains(id) {

@@ -34,22 +34,7 @@ struct TreeState: Sendable {
   var downloads: [Int64: ListedEpisode] = [:]
   var downloadOfKey: [MediaKey: Int64] = [:]
 
-  // MARK: Queries
-
-  /// Those whose rows are read from the catalogue: of `Latest/`, and of searches for episodes.
-  var readQueries: [NodeID: EpisodeQuery]
-  /// `Downloading/` with its folders, the queue, the folders of `Downloaded/`; `Latest/` and searches for episodes where
-  /// their rows have been read.
-  var views: [NodeID: QueryResult] = [
-    .downloading: QueryResult(.downloading), .paused: QueryResult(.paused), .failed: QueryResult(.failed),
-    .queue: QueryResult(.queue),
-  ]
-  /// When what a view lists last changed.
-  var viewTimes: [NodeID: FileTime] = [:]
-  /// Views whose rows are to be read again.
-  var staleViews: Set<NodeID> = []
-  /// Places in the queue, from 1, by episode.
-  var queue: [Int64: Int] = [:]
+  var views: Views
 
   // MARK: What is open
 
@@ -71,7 +56,7 @@ struct TreeState: Sendable {
   /// From memory; nil where it would have to be read.
   func episode(_ id: Int64) -> ListedEpisode? {
     podcasts[EpisodeID.podcast(of: id)]?.episode(id) ?? downloads[id]
-      ?? mixedViews.lazy.compactMap { views[$0]?.episode(id) }.first
+      ?? views.mixed.lazy.compactMap { views[$0]?.episode(id) }.first
   }
 
   var cachedBytes: Int64 { statuses.values.reduce(0) { $0 + $1.received } }
@@ -113,7 +98,7 @@ struct TreeState: Sendable {
     let hidden = podcasts[episode.podcast]?.results.values
     let isListed = followed[episode.podcast] != nil && !episode.isHidden
     return (hidden?.count { !$0.contains(episode.id) } ?? 0) + (isListed ? 1 : 0)
-      + views(ofEpisode: episode.id).count { views[$0]?.name(of: episode.id) != nil }
+      + views.all(ofEpisode: episode.id).count { views[$0]?.name(of: episode.id) != nil }
   }
 
   // MARK: Sidecars
@@ -156,13 +141,13 @@ struct TreeState: Sendable {
     case (_, .search):
       guard let searches else { return .unread }
       let made = searches.first { $0.id == folder.row }.map { time($0.changed) }
-      return made.map { .there(changed: [$0, viewTimes[folder]].compactMap(\.self).max()) } ?? .gone
+      return made.map { .there(changed: [$0, views.times[folder]].compactMap(\.self).max()) } ?? .gone
     case (_, .result), (_, .subscription):
       // Shows sort by news.
       return folders[folder].map {
         .there(changed: folder.kind == .result ? $0.changed : $0.newest ?? $0.changed)
       } ?? .unread
-    default: return .there(changed: viewTimes[folder])
+    default: return .there(changed: views.times[folder])
     }
   }
 
