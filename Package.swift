@@ -113,7 +113,8 @@ let package = Package(
     library(
       "CLI",
       [
-        "BusKit", "MountService", "Catalog", "Configuration", "Demo", "Directory", "FeedKit", "FuseKit",
+        "BusKit", "MountService", "Catalog", "Configuration", "Demo", "Directory", "EpisodeCache", "FeedKit",
+        "FuseKit",
         "HTTPKit",
         "MountHandover",
         "PodcastTree", "SQLiteKit", "Sync", "TransferClient", "TransferProtocol", "TransferStore",
@@ -180,7 +181,7 @@ let package = Package(
       "TransfersTests",
       [
         "BusKit", "EpisodeCache", "PodcastModel", "PosixKit", "TestSupport", "TransferEngine",
-        "TransferProtocol", "Transfers",
+        "TransferProtocol", "TransferStore", "Transfers",
       ]),
     tests("EpisodeCacheTests", ["EpisodeCache", "PodcastModel", "PosixKit", "TestSupport"]),
     tests("TransferProtocolTests", ["TransferProtocol", "PodcastModel", "PosixKit"]),

@@ -3,7 +3,6 @@
 #include "ccurl.h"
 
 #include <dlfcn.h>
-#include <netinet/in.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -69,18 +68,3 @@ char *podcastfs_curl_resolve(const char *base, const char *reference) {
   url_cleanup_(address);
   return result;
 }
-
-int podcastfs_curl_address(const struct curl_sockaddr *from, uint8_t bytes[16]) {
-  if (from->family == AF_INET) {
-    const struct sockaddr_in *v4 = (const struct sockaddr_in *)&from->addr;
-    memcpy(bytes, &v4->sin_addr, 4);
-    return 4;
-  }
-  if (from->family == AF_INET6) {
-    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&from->addr;
-    memcpy(bytes, &v6->sin6_addr, 16);
-    return 16;
-  }
-  return 0;
-}
-CURLcode podcastfs_curl_message_result(const CURLMsg *message) { return message->data.result; }

@@ -12,8 +12,7 @@ package struct CacheLayout: Hashable, Sendable {
   package var runtime: String
 
   package init(cache: String, runtime: String) {
-    self.cache = cache
-    self.runtime = runtime
+    (self.cache, self.runtime) = (cache, runtime)
   }
 
   /// O_NOATIME of open(2): what podcastfs itself reads, to check or to compare, counts as no use of an episode.
@@ -27,12 +26,10 @@ package struct CacheLayout: Hashable, Sendable {
   package func journal(_ key: MediaKey, _ generation: UInt32) -> String { whole(key, generation) + ".ranges" }
   package func map(_ key: MediaKey, _ generation: UInt32) -> String { "\(maps)/\(key)-\(generation)" }
 
-  /// The data file, complete or not.
   package func data(_ key: MediaKey, _ generation: UInt32) -> String {
     isWhole(key, generation) ? whole(key, generation) : part(key, generation)
   }
 
-  /// Whether all of a generation is on the disk.
   package func isWhole(_ key: MediaKey, _ generation: UInt32) -> Bool {
     Self.status(of: whole(key, generation)) != nil
   }
@@ -99,7 +96,6 @@ package struct CacheLayout: Hashable, Sendable {
     return remove(key, generation) == nil
   }
 
-  /// Brings the folder's names to the disk (fsync(2)), as far as the disk takes them.
   package func flushNames() {
     guard let folder = try? FileDescriptor(opening: episodes, O_RDONLY | O_DIRECTORY) else { return }
     try? folder.synchronize()
@@ -123,11 +119,6 @@ package struct CacheLayout: Hashable, Sendable {
       }
     }
     return found
-  }
-
-  /// Whether there is a file of any episode.
-  package var isEmpty: Bool {
-    !((try? Directories.names(in: episodes)) ?? []).contains { Self.parse($0) != nil }
   }
 
   /// The key and generation that a file's name tells; nil for a foreign name.

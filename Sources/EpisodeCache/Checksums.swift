@@ -44,11 +44,9 @@ struct RunningChecksums {
 package struct GenerationCheck: Hashable, Sendable {
   /// Chunks whose bytes are not what was written, or can't be read.
   package var damaged: [Range<Int64>] = []
-  /// Bytes that agree with their checksum, and bytes that have none.
+  /// Bytes that agree with their checksum.
   package var sound: Int64 = 0
-  package var unsummed: Int64 = 0
 
-  /// Reads all that the journal of a generation speaks of.
   /// - Throws: `PosixError`: ENOENT where the data or its journal is not there.
   package init(_ layout: CacheLayout, _ key: MediaKey, _ generation: UInt32) throws(PosixError) {
     let data = try FileDescriptor(
@@ -60,12 +58,8 @@ package struct GenerationCheck: Hashable, Sendable {
     _ = data.tryLock(.shared)
     defer { data.unlock() }
     damaged = try Self.disagreeing(journal.sums.keys, data, journal)
-    sound = journal.durable.count - journal.unsummed.count - damaged.reduce(0) { $0 + Int64($1.count) }
-    let size = Int64(try data.status().st_size)
-    for range in journal.unsummed.ranges where range.upperBound > size {
-      damaged.append(max(range.lowerBound, size)..<range.upperBound)
-    }
-    unsummed = journal.unsummed.count
+    let summed = journal.sums.reduce(0) { $0 + $1.value.end - $1.key }
+    sound = summed - damaged.reduce(0) { $0 + Int64($1.count) }
   }
 
   /// Which of these chunks have not the checksums that the journal tells, or can't be read.

@@ -5,7 +5,6 @@ package import PosixKit
 /// Reads a generation's bytes where they are, in the mount: no message, no copy through the daemon. Keeps what
 /// it has open, also after the files have lost their names.
 package final class EpisodeReader: Sendable {
-  package let key: MediaKey
   package let generation: UInt32
   private let data: FileDescriptor
   private let map: LiveMap?
@@ -19,7 +18,6 @@ package final class EpisodeReader: Sendable {
   /// Opens what is there. With a shared lock on the data file, which keeps it from being evicted.
   /// - Throws: `PosixError`: ENOENT where it is not there.
   package init(_ layout: CacheLayout, _ key: MediaKey, _ generation: UInt32) throws(PosixError) {
-    self.key = key
     self.generation = generation
     if let whole = try? FileDescriptor(openingRegular: layout.whole(key, generation), O_RDONLY) {
       data = whole
@@ -42,7 +40,6 @@ package final class EpisodeReader: Sendable {
   /// A process that is just being started has all that this one has open, and its locks, until it has its program.
   deinit { data.unlock() }
 
-  /// Whether it sees bytes as they come.
   package var isLive: Bool { map != nil }
 
   /// The exact size, nil while it is not known.
@@ -54,7 +51,6 @@ package final class EpisodeReader: Sendable {
     map?.contains(range) ?? durable.contains(range)
   }
 
-  /// Whether every byte is there, and nothing else.
   package var isWhole: Bool { total.map { contains(0..<$0) } ?? false }
 
   /// How many of `count` bytes at `offset` are there, one behind the other, as far as is known.
@@ -70,7 +66,6 @@ package final class EpisodeReader: Sendable {
     return Int(end - range.lowerBound)
   }
 
-  /// The part of `count` bytes at `offset` that the file can have.
   private func range(at offset: Int64, count: Int) -> Range<Int64> {
     let (sum, overflow) = offset.addingReportingOverflow(Int64(count))
     let end = min(overflow ? .max : sum, total ?? .max)
@@ -104,7 +99,6 @@ package final class EpisodeReader: Sendable {
     return contains(range) ? count : nil
   }
 
-  /// Notes that it was read now: the least recently read are evicted first. Kept as the data file's access
-  /// time, so that it needs no message and survives both processes.
+  /// The least recently read are evicted first. Kept as the data file's access time, which survives both processes.
   package func noteRead() { data.markAccessed() }
 }

@@ -15,14 +15,13 @@ package final class EpisodeWriter: Sendable {
     /// Whether all bytes are on the disk, and the file has the name that says so.
     var isWhole = false
   }
-  let state: Monitor<State>
+  private let state: Monitor<State>
   /// Only `synchronize` and `set(_:)` append, one at a time.
-  let journal: Monitor<RangeJournalWriter>
-  let data: FileDescriptor
-  let map: LiveMap
-  let layout: CacheLayout
+  private let journal: Monitor<RangeJournal>
+  private let data: FileDescriptor
+  private let map: LiveMap
+  private let layout: CacheLayout
 
-  /// Begins a generation with no bytes.
   /// - Throws: `PosixError`: EEXIST where it had begun before, ENOMEM where the runtime folder is full.
   package init(
     creating layout: CacheLayout, _ key: MediaKey, _ generation: UInt32, _ representation: Representation
@@ -36,8 +35,8 @@ package final class EpisodeWriter: Sendable {
     do {
       let nonce = UInt64.random(in: 1 ... .max)
       journal = Monitor(
-        try RangeJournalWriter.create(
-          layout.journal(key, generation), [.identity(nonce), .representation(representation)]))
+        try RangeJournal(
+          creating: layout.journal(key, generation), [.identity(nonce), .representation(representation)]))
       map = try LiveMap.create(layout, key, generation, nonce: nonce, total: representation.total)
     } catch {
       layout.remove(key, generation)
@@ -58,54 +57,42 @@ package final class EpisodeWriter: Sendable {
       openingRegular: layout.data(key, generation), O_RDWR | CacheLayout.keepsAccessTime)
     let size = Int64(try data.status().st_size)
     let path = layout.journal(key, generation)
-    let kept = RangeJournal(reading: path)
-    var writer: RangeJournalWriter
-    if isWhole && kept.representation?.total != size {
+    var known = RangeJournal(reading: path)
+    if isWhole && known.representation?.total != size {
       // The name says that all is here; the journal is lost.
-      writer = try RangeJournalWriter.create(
-        path,
-        [
-          .identity(.random(in: 1 ... .max)), .representation(Representation(total: size)), .range(0..<size),
-        ])
-    } else {
-      guard kept.representation != nil else { throw PosixError(.ENOENT, "continue", path) }
-      writer = RangeJournalWriter(continuing: path, kept)
+      let whole = Representation(total: size)
+      known = try RangeJournal(
+        creating: path, [.identity(.random(in: 1 ... .max)), .representation(whole), .range(0..<size)])
     }
-    var representation = writer.journal.representation ?? Representation()
-    let nonce = writer.journal.identity ?? 0
+    guard var representation = known.representation else { throw PosixError(.ENOENT, "continue", path) }
+    let nonce = known.identity ?? 0
     let live = isWhole ? nil : LiveMap.open(layout, key, generation, writable: true, nonce: nonce)
     // A total that was learnt a moment before a kill: the map's last block counts by it.
     representation.total = representation.total ?? live?.total
     if live == nil && !isWhole {
-      let lost = try GenerationCheck.disagreeing(kept.recent, data, kept).map { JournalRecord.lost($0) }
-      if !lost.isEmpty { try writer.append(lost, synchronized: false) }
+      let lost = try GenerationCheck.disagreeing(known.recent, data, known).map { JournalRecord.lost($0) }
+      if !lost.isEmpty { try known.append(lost, to: path, synchronized: false) }
     }
-    var present = writer.journal.durable
+    var present = known.durable
     let end = min(representation.total ?? size, size)
     if isWhole { present.insert(0..<size) }
     if let live { present.formUnion(live.present(upTo: end)) }
     present.truncate(at: end)
     try Directories.createPrivate(layout.maps)
     map = try live ?? LiveMap.create(layout, key, generation, nonce: nonce, total: representation.total)
-    let sums = RunningChecksums(sums: writer.journal.sums)
-    journal = Monitor(writer)
+    let sums = RunningChecksums(sums: known.sums)
+    journal = Monitor(known)
     state = Monitor(State(representation: representation, present: present, sums: sums, isWhole: isWhole))
     map.set(total: representation.total)
     state.withLock { state in for run in state.present.ranges { publish(run, state) } }
   }
 
+  private var path: String { layout.journal(key, generation) }
+
   package var representation: Representation { state.withLock { $0.representation } }
   package var present: ByteRanges { state.withLock { $0.present } }
-  package var received: Int64 { map.received }
 
-  /// Whether nobody has deleted the data file.
   package var hasName: Bool { (try? data.status().st_nlink) ?? 1 > 0 }
-
-  package var isComplete: Bool {
-    state.withLock { state in
-      state.representation.total.map { state.present.contains(0..<$0) } ?? false
-    }
-  }
 
   /// Writes pieces that lie one behind the other to their place, then shows them to the readers. In one go: a slow disk
   /// takes as long for a small one. What was written before an error counts.
@@ -143,23 +130,14 @@ package final class EpisodeWriter: Sendable {
     map.set(received: state.present.count)
   }
 
-  /// How many of `bytes`, which must be stored at `offset`, are the same as the stored ones.
+  /// How many of `bytes` are the same as those stored at `offset`.
   package func agreement(of bytes: UnsafeRawBufferPointer, at offset: Int64) throws(PosixError) -> Int {
-    var agreed = 0
-    return try withUnsafeTemporaryAllocation(byteCount: 16384, alignment: 16) { buffer throws(PosixError) in
-      while agreed < bytes.count {
-        let size = min(buffer.count, bytes.count - agreed)
-        let stored = UnsafeMutableRawBufferPointer(rebasing: buffer[..<size])
-        let count = try data.read(into: stored, at: offset + Int64(agreed))
-        let piece = bytes[agreed..<agreed + count]
-        if !stored[..<count].elementsEqual(piece) {
-          return agreed + zip(stored[..<count], piece).prefix { $0 == $1 }.count
-        }
-        agreed += count
-        if count < size { break }
-      }
-      return agreed
-    }
+    // On the heap: the disk's threads have small stacks.
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)
+    defer { buffer.deallocate() }
+    let stored = buffer[..<(try data.read(into: buffer, at: offset))]
+    if stored.elementsEqual(bytes.prefix(stored.count)) { return stored.count }
+    return zip(stored, bytes).prefix { $0 == $1 }.count
   }
 
   /// Learns more of the representation (its total at the end, a validator); the next `synchronize` writes it
@@ -169,7 +147,7 @@ package final class EpisodeWriter: Sendable {
     if let total = representation.total, total > map.capacity { throw PosixError(.EFBIG, "write") }
     if state.withLock({ $0.present.isEmpty }) {
       try journal.withLock { journal throws(PosixError) in
-        try journal.append([.representation(representation)], synchronized: false)
+        try journal.append([.representation(representation)], to: path, synchronized: false)
       }
     }
     try state.withLock { state throws(PosixError) in
@@ -184,6 +162,74 @@ package final class EpisodeWriter: Sendable {
     }
   }
 
-  /// Takes the live map's name away: the file's name says it all.
   package func removeMap() { unlink(layout.map(key, generation)) }
+}
+
+extension EpisodeWriter {
+  /// Brings what is written to the disk, then tells the journal. Waits for the disk.
+  ///
+  /// Where the disk fails, `present` is afterwards what is known to be on it: the kernel forgets such an error, and
+  /// the next flush would succeed without the bytes.
+  /// - Parameter flush: brings a file's data to the disk (a test's may fail).
+  package func synchronize(
+    _ flush: (borrowing FileDescriptor) throws(PosixError) -> Void = { file throws(PosixError) in
+      try file.synchronize()
+    }
+  ) throws(PosixError) {
+    try journal.withLock { journal throws(PosixError) in
+      let known = journal
+      // Of one moment: what comes during the flush is not on the disk.
+      var (present, sums, representation) = state.withLock { ($0.present, $0.sums, $0.representation) }
+      let news = present.ranges.filter { !known.durable.contains($0) }
+      var facts: [JournalRecord] = []
+      if representation != known.representation { facts.append(.representation(representation)) }
+      if !news.isEmpty {
+        do throws(PosixError) {
+          try flush(data)
+        } catch {
+          lose(known)
+          throw error
+        }
+        for range in sums.missing(present, total: representation.total) {
+          guard let crc = try GenerationCheck.sum(of: range, data) else { continue }
+          let sum = Checksum(end: range.upperBound, crc: crc)
+          sums.sums[range.lowerBound] = sum
+          state.withLock { $0.sums.sums[range.lowerBound] = sum }
+        }
+        for (start, sum) in sums.sums.sorted(by: { $0.key < $1.key }) where known.sums[start] != sum {
+          facts.append(.sum(start..<sum.end, sum.crc))
+        }
+        facts += news.map { .range($0) }
+      }
+      if !facts.isEmpty { try journal.append(facts, to: path) }
+      try nameWhole(journal)
+    }
+  }
+
+  /// Gives a file that is complete, by the journal's word, the name that says so.
+  private func nameWhole(_ journal: RangeJournal) throws(PosixError) {
+    guard let total = journal.representation?.total, journal.durable.contains(0..<total),
+      state.withLock({ !$0.isWhole && $0.representation.total == total })
+    else { return }
+    let part = layout.part(key, generation)
+    // Somebody may have deleted it.
+    if rename(part, layout.whole(key, generation)) != 0 {
+      if Errno.current == .ENOENT { return }
+      throw PosixError.last("rename", part)
+    }
+    layout.flushNames()
+    state.withLock { $0.isWhole = true }
+  }
+
+  /// Nothing but what the journal says is believed from now on.
+  private func lose(_ journal: RangeJournal) {
+    state.withLock { state in
+      var lost = state.present
+      for run in journal.durable.ranges { lost.remove(run) }
+      state.present = journal.durable
+      state.sums = RunningChecksums(sums: journal.sums)
+      for run in lost.ranges { map.remove(blocks: LiveMap.blocks(touching: run)) }
+      map.set(received: state.present.count)
+    }
+  }
 }

@@ -5,17 +5,14 @@ internal import PosixKit
 /// Which bytes of a generation's data file are there, in memory that the daemon writes and every mount reads:
 /// a file in the runtime folder, mapped by all.
 ///
-/// A bit stands for a block of 4 KiB and is set once all of the block that the file will ever hold has been
-/// written to it, and cleared only where the disk has lost it: so a reader needs no lock and can't see a half-made
-/// change, and a writer killed at any instant leaves a map that is right. (A list of exact ranges would need a
-/// sequence lock, which a killed writer leaves taken, and a bound on their number.)
+/// A bit stands for a block of 4 KiB. It is set once all of the block has been written, and cleared only where the disk has
+/// lost it. So a reader needs no lock, and a writer killed at any instant leaves a map that is right.
 package final class LiveMap: Sendable {
   private let memory: SharedMemory
 
   private enum Word {
     static let magic = 0
     static let boot = 1
-    /// A number by chance, which the journal beside the data has too.
     static let nonce = 2
     static let total = 3
     static let received = 4
@@ -32,9 +29,6 @@ package final class LiveMap: Sendable {
   private init(_ memory: SharedMemory) { self.memory = memory }
 
   /// Makes the map of an empty data file, in place of what was there.
-  /// - Parameters:
-  ///   - nonce: the number that the journal has.
-  ///   - total: bytes of the file, where they are known.
   /// - Throws: `PosixError`: ENOMEM where the runtime folder has no room, EFBIG where the file is too large.
   static func create(
     _ layout: CacheLayout, _ key: MediaKey, _ generation: UInt32, nonce: UInt64, total: Int64?
@@ -79,12 +73,11 @@ package final class LiveMap: Sendable {
     return LiveMap(memory)
   }
 
-  /// How many bytes a generation's map says are there; nil where there is no map.
+  /// How many bytes are there; nil where there is no map.
   package static func received(_ layout: CacheLayout, _ key: MediaKey, _ generation: UInt32) -> Int64? {
     open(layout, key, generation, writable: false, nonce: nil)?.received
   }
 
-  /// Bytes of the file that it has room for.
   var capacity: Int64 { Int64(memory.bytes.count - Self.headerSize) * 8 * Self.blockSize }
 
   /// The exact size of the file; nil while it is not known.
@@ -130,7 +123,7 @@ package final class LiveMap: Sendable {
 
   func set(received: Int64) { memory.store(Word.received, UInt64(received)) }
 
-  /// Says that these blocks are there. Their bytes must have been written.
+  /// Their bytes must have been written.
   func add(blocks: Range<Int64>) {
     for (index, mask) in words(of: blocks) { memory.store(index, memory.load(index) | mask) }
   }
@@ -140,7 +133,6 @@ package final class LiveMap: Sendable {
     for (index, mask) in words(of: blocks) { memory.store(index, memory.load(index) & ~mask) }
   }
 
-  /// The words and bits that stand for `blocks`.
   private func words(of blocks: Range<Int64>) -> some Sequence<(Int, UInt64)> {
     let (first, last) = (blocks.lowerBound / 64, (blocks.upperBound - 1) / 64)
     return (first..<(blocks.isEmpty ? first : last + 1)).lazy.map { word in

@@ -58,39 +58,23 @@ package struct RangeJournal: Hashable, Sendable {
     case .identity(let value): identity = value
     }
   }
-
-  /// What is on the disk by its word, and has no sum: pieces that began in the middle of a chunk.
-  var unsummed: ByteRanges {
-    var rest = durable
-    for (start, sum) in sums { rest.remove(start..<sum.end) }
-    return rest
-  }
 }
 
-/// Appends to a journal. Keeps no file open: of a thousand queued downloads few are written to.
-struct RangeJournalWriter: ~Copyable {
-  private let path: String
-  private(set) var journal: RangeJournal
-
-  /// Begins a journal in place of what `path` held.
-  static func create(_ path: String, _ records: [JournalRecord]) throws(PosixError) -> RangeJournalWriter {
+// No file is kept open: of a thousand queued downloads few are written to.
+extension RangeJournal {
+  init(creating path: String, _ records: [JournalRecord]) throws(PosixError) {
     unlink(path)
     _ = try FileDescriptor(openingRegular: path, O_WRONLY | O_CREAT | O_EXCL)
-    var writer = RangeJournalWriter(continuing: path, RangeJournal())
-    try writer.append(records, synchronized: false)
-    return writer
+    self.init()
+    try append(records, to: path, synchronized: false)
   }
 
-  /// Goes on with the journal at `path`, which says `journal`, behind its last whole record.
-  init(continuing path: String, _ journal: RangeJournal) {
-    self.path = path
-    self.journal = journal
-  }
-
-  /// Appends `records` in one write. Does nothing where somebody has deleted the journal.
+  /// Appends `records` to the journal at `path`, which this is, in one write. Does nothing where somebody has deleted it.
   /// - Parameter synchronized: whether to wait until they and all before are on the disk. Records that claim no bytes need
   ///   not.
-  mutating func append(_ records: [JournalRecord], synchronized: Bool = true) throws(PosixError) {
+  mutating func append(
+    _ records: [JournalRecord], to path: String, synchronized: Bool = true
+  ) throws(PosixError) {
     let file: FileDescriptor
     do throws(PosixError) {
       file = try FileDescriptor(openingRegular: path, O_WRONLY)
@@ -100,10 +84,69 @@ struct RangeJournalWriter: ~Copyable {
     }
     let bytes = records.flatMap(\.framed)
     // A killed program, or a write that failed, may have left anything behind the last whole record.
-    try file.truncate(to: journal.length)
-    try file.write(bytes, at: journal.length)
+    try file.truncate(to: length)
+    try file.write(bytes, at: length)
     if synchronized { try file.synchronize() }
-    for record in records { journal.apply(record) }
-    journal.length += Int64(bytes.count)
+    for record in records { apply(record) }
+    length += Int64(bytes.count)
+  }
+}
+
+/// One entry of a generation's journal.
+enum JournalRecord: Hashable {
+  /// Which representation the bytes are of; the last one holds (a total may be learnt late).
+  case representation(Representation)
+  /// These bytes are on the disk.
+  case range(Range<Int64>)
+  /// CRC-32C of bytes that are on the disk, from the start of a chunk (`RangeJournal.chunk`) on; the last one of
+  /// a chunk holds.
+  case sum(Range<Int64>, CRC32C)
+  /// These bytes are not what was written: they are not there.
+  case lost(Range<Int64>)
+  /// A number by chance, which the live map has too.
+  case identity(UInt64)
+
+  /// As it is in the file: the length of the record, the record, CRC-32C of both.
+  var framed: [UInt8] {
+    let record = encoded
+    var bytes: [UInt8] = UInt32(record.count).encoded + record
+    bytes.put(CRC32C.checksum(bytes[...]))
+    return bytes
+  }
+
+  /// The record at the head of `bytes`, and how many bytes it takes; nil where none is whole and right.
+  static func decode(_ bytes: ArraySlice<UInt8>) -> (record: JournalRecord, length: Int)? {
+    var reader = BinaryReader(bytes)
+    guard let size = try? UInt32(from: &reader), let body = try? reader.take(Int(size)),
+      let checksum = try? UInt32(from: &reader), checksum == CRC32C.checksum(bytes.prefix(4 + Int(size))),
+      let record = try? JournalRecord(decoding: body)
+    else { return nil }
+    return (record, 8 + Int(size))
+  }
+}
+
+extension JournalRecord: BinaryValue {
+  private enum Kind: UInt8, BinaryValue {
+    case representation = 11, range, sum, lost, identity
+  }
+
+  func encode(into bytes: inout [UInt8]) {
+    switch self {
+    case .representation(let value): bytes.put(Kind.representation, value)
+    case .range(let range): bytes.put(Kind.range, range)
+    case .sum(let range, let sum): bytes.put(Kind.sum, range, sum.value)
+    case .lost(let range): bytes.put(Kind.lost, range)
+    case .identity(let value): bytes.put(Kind.identity, value)
+    }
+  }
+
+  init(from reader: inout BinaryReader) throws(BinaryError) {
+    switch try Kind(from: &reader) {
+    case .representation: self = try reader.make(Self.representation)
+    case .range: self = try reader.make(Self.range)
+    case .sum: self = .sum(try reader.next(), CRC32C(try reader.next()))
+    case .lost: self = .lost(try reader.next())
+    case .identity: self = .identity(try reader.next())
+    }
   }
 }

@@ -6,29 +6,18 @@ package struct ContentRange: Hashable, Sendable {
   package var total: Int64?
 
   package init(range: Range<Int64>?, total: Int64?) {
-    self.range = range
-    self.total = total
+    (self.range, self.total) = (range, total)
   }
 
   /// Reads "bytes 0-99/1234", "bytes 0-99/*" and "bytes */1234"; nil for anything else, other units, and
   /// numbers that contradict each other.
   package init?(_ text: String) {
-    let words = text.split(whereSeparator: { $0 == " " || $0 == "\t" || $0 == "=" })
-    guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
-    let parts = words[1].split(separator: "/", omittingEmptySubsequences: false)
-    guard parts.count == 2 else { return nil }
-    if parts[1] == "*" {
-      total = nil
-    } else {
-      guard let number = Self.number(parts[1]) else { return nil }
-      total = number
-    }
-    if parts[0] == "*" {
-      guard total != nil else { return nil }
-      range = nil
-      return
-    }
-    let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false)
+    let words = text.split { " \t=/".contains($0) }
+    guard words.count == 3, words[0].lowercased() == "bytes" else { return nil }
+    total = Self.number(words[2])
+    guard total != nil || words[2] == "*" && words[1] != "*" else { return nil }
+    if words[1] == "*" { return }
+    let ends = words[1].split(separator: "-", omittingEmptySubsequences: false)
     guard ends.count == 2, let first = Self.number(ends[0]), let last = Self.number(ends[1]), first <= last,
       last < total ?? .max
     else { return nil }

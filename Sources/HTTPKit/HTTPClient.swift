@@ -2,33 +2,22 @@ internal import PosixKit
 
 /// Asks http and https servers by an `HTTPSession` on a thread of its own, which sleeps while nothing is under way.
 package final class HTTPClient: Sendable {
-  /// The session is used on the loop's thread only: that makes it Sendable.
-  fileprivate struct Worker: @unchecked Sendable {
-    let loop: EventLoop
-    let session: HTTPSession
-
-    /// - Returns: false where the thread has ended.
-    @discardableResult
-    func perform(_ body: @escaping @Sendable (HTTPSession) -> Void) -> Bool {
-      loop.async { body(session) }
-    }
-  }
-  private let worker: Worker
+  private let loop: EventLoop
+  private let session: HTTPSession
 
   /// - Parameter name: the thread's, at most 15 bytes.
   package init(name: String = "http") {
     do throws(PosixError) {
-      let loop = try EventLoop()
-      worker = Worker(loop: loop, session: HTTPSession(loop: loop))
+      loop = try EventLoop()
     } catch {
       // Only where the system has no descriptor left.
       preconditionFailure("\(error)")
     }
-    let worker = worker
-    PosixThread.start(name) {
+    session = HTTPSession(loop: loop)
+    PosixThread.start(name) { [loop, session] in
       HTTPSession.blockBrokenPipeSignal()
-      worker.loop.run()
-      worker.session.stop()
+      loop.run()
+      session.stop()
     }
   }
 
@@ -37,8 +26,8 @@ package final class HTTPClient: Sendable {
   /// Begins a request; `receiver` hears what comes of it on the client's thread, and its end exactly once.
   @discardableResult
   package func start(_ request: HTTPRequest, receiver: any HTTPResponseReceiver) -> HTTPTask {
-    let task = HTTPTask(worker: worker)
-    let isTaken = worker.perform { $0.start(request, receiver: receiver, as: task.id) }
+    let task = HTTPTask(loop, session)
+    let isTaken = loop.async { [session] in session.start(request, receiver: receiver, as: task.id) }
     // The thread has ended; a thread of its own keeps the promise that no caller is called back.
     if !isTaken { PosixThread.start("http-end") { receiver.finished(.cancelled) } }
     return task
@@ -52,21 +41,22 @@ package final class HTTPClient: Sendable {
     start(request, receiver: BodyCollector(completion))
   }
 
-  /// Ends what is under way as cancelled, and the thread. Requests begun afterwards end as cancelled.
+  /// Ends the thread, and as cancelled what is under way or begun afterwards.
   package func stop() {
-    worker.perform { $0.stop() }
-    worker.loop.stop()
+    loop.async { [session] in session.stop() }
+    loop.stop()
   }
 }
 
 package final class HTTPTask: Cancellable {
   fileprivate let id = HTTPSession.TaskID()
-  private let worker: HTTPClient.Worker
+  private let loop: EventLoop
+  private let session: HTTPSession
 
-  fileprivate init(worker: HTTPClient.Worker) { self.worker = worker }
+  fileprivate init(_ loop: EventLoop, _ session: HTTPSession) { (self.loop, self.session) = (loop, session) }
 
   /// Returns at once. The receiver hears `finished` with `.cancelled`, unless it has heard its end already.
-  package func cancel() { worker.perform { [id] in $0.cancel(id) } }
+  package func cancel() { loop.async { [id, session] in session.cancel(id) } }
 }
 
 /// Keeps a whole body. Used on the client's thread only: that makes it Sendable.

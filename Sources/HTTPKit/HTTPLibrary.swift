@@ -1,21 +1,12 @@
 internal import CCurl
 internal import PosixKit
 
-/// The library that requests are made with: loaded with the first one.
-package struct HTTPLibrary {
+/// libcurl, which requests are made with: loaded with the first one.
+package enum HTTPLibrary {
   /// "7.88.1".
-  package let version: String
-  package let hasTLS: Bool
-  package let hasHTTP2: Bool
-
-  /// - Throws: where it is not here, or too old.
-  package init() throws(HTTPError) {
-    try Self.load()
-    // The first form of the structure has all that is read here.
-    let information = podcastfs_curl_version_info(CURLVERSION_FIRST).pointee
-    version = String(cString: information.version)
-    hasTLS = information.features & CURL_VERSION_SSL != 0
-    hasHTTP2 = information.features & CURL_VERSION_HTTP2 != 0
+  package static func version() throws(HTTPError) -> String {
+    try load()
+    return String(cString: podcastfs_curl_version_info(CURLVERSION_FIRST).pointee.version)
   }
 
   /// Loads it on a thread of its own, which takes some hundredths of a second: for who will make requests soon.

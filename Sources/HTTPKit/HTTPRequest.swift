@@ -18,13 +18,13 @@ package struct HTTPRequest: Sendable {
   /// checked on the address connected to.
   package var allowsPrivateHosts = false
   package var maximumRedirects = 20
-  /// Seconds to a connection.
+  /// In seconds, all of them.
   package var connectTimeout: Double = 15
   /// Seconds without a single byte after which the request fails.
   package var stallTimeout: Double = 30
   /// Seconds for the whole; nil for no bound.
   package var totalTimeout: Double?
-  /// Bodies longer than this fail.
+  /// In bytes: longer bodies fail.
   package var maximumBody: Int64?
   /// A file with certificate authorities to trust in place of the system's.
   package var certificateAuthorities: String?
@@ -51,25 +51,17 @@ package struct HTTPResponseHead: Sendable {
     status: Int, headers: [(name: String, value: String)], effectiveURL: String,
     redirects: [(status: Int, location: String)]
   ) {
-    self.status = status
-    self.headers = headers
-    self.effectiveURL = effectiveURL
-    self.redirects = redirects
+    (self.status, self.headers) = (status, headers)
+    (self.effectiveURL, self.redirects) = (effectiveURL, redirects)
   }
 
-  /// The value of the last header of that lower-case name.
+  /// The last one of that lower-case name.
   package func value(_ name: String) -> String? { headers.last { $0.name == name }?.value }
 }
 
-/// A whole response, for small bodies.
 package struct HTTPResponse: Sendable {
   package var head: HTTPResponseHead
   package var body: [UInt8]
-
-  package init(head: HTTPResponseHead, body: [UInt8]) {
-    self.head = head
-    self.body = body
-  }
 }
 
 /// Hears what comes of a request, on the client's thread, in this order: one head, bodies, one end.

@@ -27,14 +27,11 @@ extension HTTPResponseHead {
 
   /// The charset parameter of the media type, in lower case.
   package var charset: String? {
-    let parameters = value("content-type")?.split(separator: ";").dropFirst() ?? []
-    for parameter in parameters {
-      let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      let name = parts[0].drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " }
-      if parts.count == 2, name.lowercased() == "charset" {
-        let value = parts[1].filter { $0 != "\"" && $0 != "'" && $0 != " " && $0 != "\t" }
-        return value.isEmpty ? nil : value.lowercased()
-      }
+    for parameter in value("content-type")?.split(separator: ";").dropFirst() ?? [] {
+      let parts = parameter.split(separator: "=", maxSplits: 1)
+      guard parts.count == 2, String(parts[0]).trimmed.lowercased() == "charset" else { continue }
+      let value = parts[1].filter { !"\"' \t".contains($0) }
+      return value.isEmpty ? nil : value.lowercased()
     }
     return nil
   }
@@ -50,9 +47,10 @@ extension HTTPResponseHead {
   /// - Parameter now: seconds since 1970, for servers that give a date and no `Date` of their own.
   package func retryAfter(now: Int64) -> Int64? {
     guard let text = value("retry-after") else { return nil }
-    if let seconds = ContentRange.number(Substring(text)) { return min(seconds, 315_360_000) }
     // More than a number can be is long (ten years), not nothing.
-    if !text.isEmpty && text.utf8.allSatisfy({ (48...57).contains($0) }) { return 315_360_000 }
+    if !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) {
+      return min(Int64(text) ?? .max, 315_360_000)
+    }
     guard let date = DateText.seconds(text) else { return nil }
     // The server's own clock, where it tells it: ours may be wrong.
     let reference = value("date").flatMap(DateText.seconds) ?? now

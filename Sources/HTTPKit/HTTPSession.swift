@@ -7,13 +7,12 @@ internal import Synchronization
 /// (curl_multi_socket_action(3)). Connections are kept for further requests; each transfer has one of its own, so that
 /// one that is paused, slow or dead holds up no other.
 ///
-/// Belongs to the loop's thread, which calls the receivers; from within them only `pause` and `start` may be called.
-package final class HTTPSession {
-  package struct TaskID: Hashable, Comparable, Sendable {
+/// Used on the loop's thread only, which calls the receivers: that makes it Sendable. From within receivers only `pause` and
+/// `start` may be called.
+package final class HTTPSession: @unchecked Sendable {
+  package struct TaskID: Hashable, Sendable {
     private static let last = Atomic<UInt64>(0)
     private let number = last.wrappingAdd(1, ordering: .relaxed).newValue
-
-    package static func < (a: TaskID, b: TaskID) -> Bool { a.number < b.number }
   }
 
   private let loop: EventLoop
@@ -30,7 +29,7 @@ package final class HTTPSession {
 
   package init(loop: EventLoop) { self.loop = loop }
 
-  /// Begins a request; `receiver` hears what comes of it, and its end exactly once.
+  /// Begins a request. `receiver` hears its end exactly once.
   @discardableResult
   package func start(
     _ request: HTTPRequest, receiver: any HTTPResponseReceiver, as id: TaskID = TaskID()
@@ -42,7 +41,7 @@ package final class HTTPSession {
     }
     do throws(HTTPError) {
       let multi = try open()
-      let transfer = try HTTPTransfer(id, request, receiver, self)
+      let transfer = try HTTPTransfer(id, request, receiver)
       transfers[id] = transfer
       podcastfs_curl_multi_add_handle(multi, transfer.easy)
       hasNew = true
@@ -60,7 +59,6 @@ package final class HTTPSession {
     act(CURL_SOCKET_TIMEOUT, 0)
   }
 
-  /// Ends it as cancelled, unless it has ended.
   package func cancel(_ id: TaskID) { end(id, .cancelled) }
 
   /// Stops reading from the host until `resume`. The receiver still gets the bytes that libcurl has read already.
@@ -70,11 +68,10 @@ package final class HTTPSession {
     if let transfer = transfers[id], let result = transfer.resume() { end(id, .result(result)) }
   }
 
-  /// Ends what is under way as cancelled. Requests begun afterwards end as cancelled.
   package func stop() {
     if isStopped { return }
     isStopped = true
-    for id in transfers.keys.sorted() { end(id, .cancelled) }
+    for id in transfers.keys { end(id, .cancelled) }
     if let multi { podcastfs_curl_multi_cleanup(multi) }
     multi = nil
     for socket in sockets { loop.unwatch(socket) }
@@ -103,7 +100,6 @@ package final class HTTPSession {
 }
 
 extension HTTPSession {
-  /// Looks for silent hosts four times a second while requests are under way.
   private func watchSilence() {
     guard silence == nil, let shortest = transfers.values.lazy.map(\.request.stallTimeout).min() else {
       return
@@ -165,7 +161,6 @@ extension HTTPSession {
     }
   }
 
-  /// libcurl wants to be called after so many milliseconds; never where negative.
   private func setTimer(_ milliseconds: Int) {
     if let timer { loop.cancel(timer) }
     timer = nil
@@ -183,7 +178,7 @@ extension HTTPSession {
     podcastfs_curl_multi_socket_action(multi, socket, events, &running)
     while let message = podcastfs_curl_multi_info_read(multi, &left) {
       guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
-      let result = podcastfs_curl_message_result(message)
+      let result = message.pointee.data.result
       if let transfer = HTTPTransfer.of(easy) { end(transfer.id, .result(result)) }
     }
   }

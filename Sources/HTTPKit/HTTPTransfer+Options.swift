@@ -49,22 +49,24 @@ extension HTTPTransfer {
   func setHeaders(leaves: Bool = false) {
     if let agent = request.userAgent { set(CURLOPT_USERAGENT, Self.line(agent)) }
     let headers = request.headers.filter { !(leaves && Self.credentials.contains($0.name.lowercased())) }
-    var lines = headers.map { name, value in
+    var fields = headers.map { name, value in
       value.isEmpty ? "\(Self.line(name));" : "\(Self.line(name)): \(Self.line(value))"
     }
     if request.acceptsCompression {
       set(CURLOPT_ACCEPT_ENCODING, "gzip")
       if !request.decompresses { set(CURLOPT_HTTP_CONTENT_DECODING, 0) }
     } else {
-      lines.append("Accept-Encoding: identity")
+      fields.append("Accept-Encoding: identity")
     }
-    podcastfs_curl_set_list(easy, CURLOPT_HTTPHEADER, list(of: lines))
+    var list: UnsafeMutablePointer<curl_slist>?
+    for field in fields { list = podcastfs_curl_slist_append(list, field) ?? list }
+    podcastfs_curl_set_list(easy, CURLOPT_HTTPHEADER, list)
+    podcastfs_curl_slist_free_all(lines)
+    lines = list
   }
 
-  /// Header fields that are for one host.
   private static let credentials: Set = ["authorization", "cookie"]
 
-  /// Of the time for the whole.
   func setTimeLeft() {
     guard let total = request.totalTimeout else { return }
     set(CURLOPT_TIMEOUT_MS, Self.milliseconds(total - MonotonicTime.now.seconds(since: began)))
@@ -100,18 +102,21 @@ extension HTTPTransfer {
       guard let host = HostAddress(String(cString: address)), transfer.mayUse(host) else {
         return CURL_PREREQFUNC_ABORT
       }
-      transfer.sending()
+      transfer.waitingSince = .now
       return CURL_PREREQFUNC_OK
     }
   }
 
   /// socket(2) for an address that libcurl wants to connect to, unless it is refused.
   private func openSocket(_ address: UnsafePointer<curl_sockaddr>) -> curl_socket_t {
-    var bytes = [UInt8](repeating: 0, count: 16)
-    let count = Int(podcastfs_curl_address(address, &bytes))
-    guard mayUse(HostAddress(bytes: Array(bytes[..<count]))) else { return CURL_SOCKET_BAD }
-    connecting()
     let kind = address.pointee
+    // In sockaddr_in and sockaddr_in6. (libcurl declares the address too short for IPv6.)
+    let place = kind.family == AF_INET ? 4..<8 : kind.family == AF_INET6 ? 8..<24 : 0..<0
+    let start = MemoryLayout<curl_sockaddr>.offset(of: \.addr) ?? 0
+    let bytes = UnsafeRawBufferPointer(start: UnsafeRawPointer(address) + start, count: place.upperBound)
+    guard mayUse(HostAddress(bytes: Array(bytes[place]))) else { return CURL_SOCKET_BAD }
+    // A connection has a bound of its own.
+    waitingSince = nil
     return socket(kind.family, kind.socktype | Int32(SOCK_CLOEXEC.rawValue), kind.protocol)
   }
 
@@ -138,11 +143,7 @@ extension HTTPTransfer {
 extension String {
   /// Without blanks and line ends around it.
   var trimmed: String {
-    let isBlank: (Character) -> Bool = { $0.isWhitespace || $0.isNewline }
-    guard let first = firstIndex(where: { !isBlank($0) }), let last = lastIndex(where: { !isBlank($0) })
-    else {
-      return ""
-    }
-    return String(self[first...last])
+    let end = drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }
+    return String(end.reversed())
   }
 }

@@ -10,11 +10,13 @@ extension HTTPTransfer {
 
   /// The head that has come leads to `location`. Answers whether to go on.
   func lead(to location: String) -> Bool {
-    leavePrivateHosts()
+    // Leave to reach private hosts ends with the first public one.
+    if asked.proxy == nil, connectedAddress?.isPrivate == false { hasMetPublicHost = true }
     let next = Self.resolve(location, base: effectiveURL)
     head.redirects.append((head.status, next))
     if head.redirects.count > request.maximumRedirects {
-      return refuse(.tooManyRedirects(request.maximumRedirects, at: host))
+      let message = "more than \(request.maximumRedirects) redirects, at \(host)"
+      return refuse(HTTPError(.tooManyRedirects, message, .EIO))
     }
     redirect = (next, 0)
     return true
@@ -35,12 +37,8 @@ extension HTTPTransfer {
     hasRefused = false
     waitingSince = nil
     words[0] = 0
-    let isOwn =
-      if let own = AddressParts(request.url.trimmed), let parts = AddressParts(next) {
-        parts.hasOrigin(of: own)
-      } else {
-        false
-      }
+    let own = AddressParts(request.url.trimmed)
+    let isOwn = own.flatMap { AddressParts(next)?.hasOrigin(of: $0) } ?? false
     setURL(isOwn ? withCredentials(next) : next)
     setHeaders(leaves: !isOwn)
     setTimeLeft()
@@ -58,5 +56,12 @@ extension HTTPTransfer {
     else { return url }
     let start = parts.authority.startIndex
     return "\(url[..<start])\(credentials)@\(url[start...])"
+  }
+
+  /// Where a redirect leads (RFC 9110 §10.2.2).
+  private static func resolve(_ location: String, base: String) -> String {
+    guard let text = podcastfs_curl_resolve(base, location) else { return location }
+    defer { podcastfs_curl_free(text) }
+    return String(cString: text)
   }
 }

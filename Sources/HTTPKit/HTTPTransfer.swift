@@ -15,7 +15,6 @@ final class HTTPTransfer {
   let easy: UnsafeMutableRawPointer
   let request: HTTPRequest
   private let receiver: any HTTPResponseReceiver
-  unowned let session: HTTPSession
   /// The address that is being asked, and the proxy for it.
   var asked: (address: WebAddress, proxy: String?)
 
@@ -31,18 +30,18 @@ final class HTTPTransfer {
   /// An address of the host was refused: why it can't be connected to, unless it has others.
   var hasRefused = false
   /// Whether a public host has answered on the way: it may lead to no private one.
-  private var hasMetPublicHost = false
+  var hasMetPublicHost = false
   /// Why a callback ended the transfer: says more than libcurl's result.
   private(set) var verdict: HTTPError?
   /// Since when the server owes a byte; nil while a connection is being made (which has its own bound).
   var waitingSince: MonotonicTime?
   /// libcurl's words for what went wrong.
   let words: UnsafeMutablePointer<CChar>
-  private var lists: [UnsafeMutablePointer<curl_slist>] = []
+  /// The fields of the request's head, as long as the handle uses them.
+  var lines: UnsafeMutablePointer<curl_slist>?
 
   init(
-    _ id: HTTPSession.TaskID, _ request: HTTPRequest, _ receiver: any HTTPResponseReceiver,
-    _ session: HTTPSession
+    _ id: HTTPSession.TaskID, _ request: HTTPRequest, _ receiver: any HTTPResponseReceiver
   ) throws(HTTPError) {
     guard WebAddress(request.url.trimmed).isWeb else { throw .notOfTheWeb }
     guard let easy = podcastfs_curl_easy_init() else { throw HTTPError(.other, "no memory", .ENOMEM) }
@@ -50,7 +49,6 @@ final class HTTPTransfer {
     self.easy = easy
     self.request = request
     self.receiver = receiver
-    self.session = session
     asked = (WebAddress(request.url.trimmed), nil)
     words = .allocate(capacity: Int(CURL_ERROR_SIZE))
     words.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
@@ -59,28 +57,54 @@ final class HTTPTransfer {
 
   deinit {
     podcastfs_curl_easy_cleanup(easy)
-    for list in lists { podcastfs_curl_slist_free_all(list) }
+    podcastfs_curl_slist_free_all(lines)
     words.deallocate()
   }
 
-  /// The transfer that an easy handle belongs to.
   static func of(_ easy: UnsafeMutableRawPointer) -> HTTPTransfer? {
     var pointer: UnsafeMutablePointer<CChar>?
     podcastfs_curl_get_string(easy, CURLINFO_PRIVATE, &pointer)
     return pointer.map { Unmanaged<HTTPTransfer>.fromOpaque($0).takeUnretainedValue() }
   }
+}
 
-  /// Keeps a list alive as long as the handle that uses it.
-  func list(of lines: [String]) -> UnsafeMutablePointer<curl_slist>? {
-    var list: UnsafeMutablePointer<curl_slist>?
-    for line in lines { list = podcastfs_curl_slist_append(list, line) ?? list }
-    if let list { lists.append(list) }
-    return list
+extension HTTPTransfer {
+  /// After the redirects so far.
+  var effectiveURL: String {
+    var pointer: UnsafeMutablePointer<CChar>?
+    podcastfs_curl_get_string(easy, CURLINFO_EFFECTIVE_URL, &pointer)
+    return pointer.map { String(cString: $0) } ?? request.url
+  }
+
+  /// The host that is being asked, as people read it: all that messages say of an address.
+  var host: String { asked.address.host ?? "the server" }
+
+  var connectedAddress: HostAddress? {
+    var pointer: UnsafeMutablePointer<CChar>?
+    podcastfs_curl_get_string(easy, CURLINFO_PRIMARY_IP, &pointer)
+    return pointer.flatMap { HostAddress(String(cString: $0)) }
+  }
+
+  /// The fields of the last response's head, names in lower case, folded lines as one (curl_easy_nextheader(3)).
+  var fields: [(name: String, value: String)] {
+    var fields: [(name: String, value: String)] = []
+    var last: UnsafeMutablePointer<curl_header>?
+    while let field = podcastfs_curl_easy_nextheader(easy, UInt32(CURLH_HEADER), -1, last) {
+      fields.append(
+        (String(cString: field.pointee.name).lowercased(), String(cString: field.pointee.value)))
+      last = field
+    }
+    return fields
+  }
+
+  func number(_ info: CURLINFO) -> Int {
+    var value = 0
+    podcastfs_curl_get_long(easy, info, &value)
+    return value
   }
 }
 
 extension HTTPTransfer {
-  /// When the server will have been silent for too long.
   var stallDeadline: MonotonicTime? {
     if isHeld { return nil }
     return waitingSince?.adding(
@@ -90,14 +114,14 @@ extension HTTPTransfer {
   /// Seconds that a redirect's body may take from its head on: that its connection stays is not worth more.
   private static let redirectPatience = 1.0
 
-  /// Stops reading from the host until `resume`. The receiver still gets the bytes that libcurl has read already.
+  /// The receiver still gets the bytes that libcurl has read already.
   func pause() {
     if isHeld { return }
     isHeld = true
     podcastfs_curl_easy_pause(easy, CURLPAUSE_RECV)
   }
 
-  /// Goes on after a pause; the result where that ended it.
+  /// - Returns: the result where that ended it.
   func resume() -> CURLcode? {
     guard isHeld else { return nil }
     isHeld = false
@@ -109,12 +133,14 @@ extension HTTPTransfer {
 
   /// Tells the receiver its end; called once, when libcurl has let go of the handle.
   func finish(_ ending: Ending) {
+    // The head of a response without a body.
+    if case .result(CURLE_OK) = ending { _ = deliverHead() }
     var error: HTTPError? =
       switch ending {
       case .cancelled: .cancelled
       case .stalled:
         HTTPError(.stalled, "\(host) sent nothing for \(seconds(request.stallTimeout))", .ETIMEDOUT)
-      case .result(CURLE_OK): lastWord()
+      case .result(CURLE_OK): verdict
       case .result(let code): verdict ?? self.error(code)
       }
     if error?.code != .cancelled && verdict == nil && number(CURLINFO_RESPONSE_CODE) == 0 {
@@ -132,13 +158,17 @@ extension HTTPTransfer {
   func received(headerLine line: UnsafeRawBufferPointer) -> Bool {
     waitingSince = .now
     headSize += line.count
-    if headSize > Self.headLimit { return refuse(.headTooLong(host)) }
+    if headSize > Self.headLimit {
+      return refuse(HTTPError(.protocolError, "\(host) sent headers without end", .EIO))
+    }
     let isBlank = line.allSatisfy { $0 == 13 || $0 == 10 }
     let status = number(CURLINFO_RESPONSE_CODE)
     guard isBlank, status >= 200, !isHeadDelivered, redirect == nil else { return true }
     head.status = status
     head.headers = fields
-    if head.hasTwoLengths { return refuse(.twoLengths(host)) }
+    if head.hasTwoLengths {
+      return refuse(HTTPError(.protocolError, "\(host) sent two lengths for one body", .EIO))
+    }
     if head.isRedirect, let location = head.value("location") { return lead(to: location) }
     return deliverHead() != .abort
   }
@@ -149,7 +179,7 @@ extension HTTPTransfer {
     if deliverHead() == .abort { return .abort }
     if body.isEmpty { return .proceed }
     if let most = request.maximumBody, received + Int64(body.count) > most {
-      _ = refuse(.bodyTooLong(host, most))
+      verdict = HTTPError(.bodyTooLong, "\(host) sent more than \(most) bytes", .EFBIG)
       return .abort
     }
     received += Int64(body.count)
@@ -157,9 +187,6 @@ extension HTTPTransfer {
     if answer == .abort { verdict = .cancelled }
     return answer
   }
-
-  /// libcurl is about to open a connection: that has a bound of its own.
-  func connecting() { waitingSince = nil }
 
   /// libcurl is about to open a connection, or to send a request on one. A proxy may have any address.
   func mayUse(_ address: HostAddress) -> Bool {
@@ -170,25 +197,9 @@ extension HTTPTransfer {
     return false
   }
 
-  /// The host that is asked leads elsewhere: leave to reach private hosts ends with the first public one.
-  func leavePrivateHosts() {
-    if asked.proxy == nil, connectedAddress?.isPrivate == false { hasMetPublicHost = true }
-  }
-
-  func sending() { waitingSince = .now }
-
-  /// Whether there is no connection yet for the address that is being asked.
-  var isConnecting: Bool { waitingSince == nil }
-
   private func deliverHead() -> HTTPFlow {
     if isHeadDelivered { return .proceed }
     isHeadDelivered = true
-    if let most = request.maximumBody, let length = head.value("content-length").flatMap({ Int64($0) }),
-      length > most, (200..<300).contains(head.status)
-    {
-      _ = refuse(.bodyTooLong(host, most))
-      return .abort
-    }
     head.effectiveURL = effectiveURL
     head.isFromPrivateHost = asked.proxy == nil && connectedAddress?.isPrivate == true
     head.isDelimitedByClose =
@@ -197,12 +208,6 @@ extension HTTPTransfer {
     let flow = receiver.received(head: head)
     if flow == .abort { verdict = .cancelled }
     return flow
-  }
-
-  /// The end of a response that has come whole: its head, where it had no body, and what was thought of it.
-  private func lastWord() -> HTTPError? {
-    _ = deliverHead()
-    return verdict
   }
 
   func refuse(_ error: HTTPError) -> Bool {

@@ -31,30 +31,17 @@ package struct ProxyRules {
     return proxy.flatMap { $0.isEmpty ? nil : $0 }
   }
 
-  /// Whether `no_proxy` names the host: the whole name or the end of it at a dot, `*` alone for all, or a
-  /// block of addresses.
+  /// Whether `no_proxy` names the host: the whole name or the end of it at a dot, or `*` alone for all.
   private func isExcepted(_ host: String) -> Bool {
     guard let list = environment("no_proxy") ?? environment("NO_PROXY") else { return false }
     let items = list.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }
     return items.contains { item in
       if item == "*" { return true }
-      if let slash = item.firstIndex(of: "/"), let block = HostAddress(String(item[..<slash])),
-        let address = HostAddress(host), let bits = Int(item[item.index(after: slash)...])
-      {
-        return Self.agree(block.bytes, address.bytes, bits: bits)
-      }
       var name = item.first == "." ? item.dropFirst() : item
       if name.last == "." { name = name.dropLast() }
       if name.first == "[" { name = name.dropFirst().prefix { $0 != "]" } }
       let plain = host.last == "." ? String(host.dropLast()) : host
       return plain == name || plain.hasSuffix("." + name)
-    }
-  }
-
-  private static func agree(_ a: [UInt8], _ b: [UInt8], bits: Int) -> Bool {
-    guard a.count == b.count, bits >= 0, bits <= a.count * 8 else { return false }
-    return (0..<bits).allSatisfy { bit in
-      (a[bit / 8] ^ b[bit / 8]) & (0x80 >> UInt8(bit % 8)) == 0
     }
   }
 

@@ -59,9 +59,16 @@ extension MountedTree {
     let parked = ParkedReply(reply)
     let cancel = file.whenReadable(at: offset, count: takesParts ? min(count, 1) : count) { failure in
       guard let reply = parked.take() else { return }
-      if let failure { return reply.fail(failure) }
       let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
       defer { buffer.deallocate() }
+      if let failure {
+        // What is here before the bytes that do not come is read all the same, and the next read fails. The kernel would
+        // show zeros behind a short answer to a read of its own.
+        guard failure == .EIO, options.isCall,
+          case .success(let count)? = file.readPart(at: offset, into: buffer), count > 0
+        else { return reply.fail(failure) }
+        return reply.data(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+      }
       switch takesParts ? file.readPart(at: offset, into: buffer) : file.read(at: offset, into: buffer) {
       case .success(let count): reply.data(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
       case .failure(let errno): reply.fail(errno)

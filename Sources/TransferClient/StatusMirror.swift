@@ -9,8 +9,6 @@ package final class StatusMirror: Sendable {
   private struct State: ~Copyable {
     var statuses: [MediaKey: TransferStatus] = [:]
     var observers: [Observer] = []
-    /// As they were when a reader failed.
-    var failed: [MediaKey: TransferStatus] = [:]
     var layout: CacheLayout
   }
   private let state: Monitor<State>
@@ -34,18 +32,18 @@ package final class StatusMirror: Sendable {
     return statuses.map { $0.checked(layout) }
   }
 
-  /// Whether there is something that a daemon would go on with.
   var hasUnfinished: Bool {
-    state.withLock { state in
-      state.statuses.values.contains { status in
-        status.state == .queued || status.state == .downloading || status.dropsAtClose
-      }
-    }
+    state.withLock { $0.statuses.values.contains { $0.isPending } }
   }
 
   package func update(_ statuses: [TransferStatus]) {
     let observers = state.withLock { state in
-      for status in statuses { state.statuses[status.key] = Self.explained(status, &state) }
+      for var status in statuses {
+        // Why a reader failed is told while it still holds.
+        let former = state.statuses[status.key]
+        status.readFailure = former.flatMap { status.isAsFar(as: $0) ? $0.readFailure : nil }
+        state.statuses[status.key] = status
+      }
       return state.observers
     }
     for status in statuses { for observer in observers { observer(status.key) } }
@@ -53,40 +51,26 @@ package final class StatusMirror: Sendable {
 
   /// A reader has failed: why is told until something comes or changes.
   func note(_ why: String, of request: TransferRequest) {
-    // The daemon has told nothing of an episode that it does not know.
-    var status = status(of: request.key) ?? TransferStatus(request)
-    if status.readFailure == why { return }
-    status.readFailure = why
-    let observers = state.withLock { [status] state in
-      state.failed[status.key] = status
-      state.statuses[status.key, default: status].readFailure = why
+    let received = status(of: request.key)?.received
+    let observers = state.withLock { state -> [Observer] in
+      // The daemon has told nothing of an episode that it does not know.
+      var status = state.statuses[request.key] ?? TransferStatus(request)
+      if status.readFailure == why { return [] }
+      (status.readFailure, status.received) = (why, received ?? 0)
+      state.statuses[request.key] = status
       return state.observers
     }
-    for observer in observers { observer(status.key) }
+    for observer in observers { observer(request.key) }
   }
 
-  /// A status with why a reader failed, while that still holds.
-  private static func explained(_ status: TransferStatus, _ state: inout State) -> TransferStatus {
-    var status = status
-    status.readFailure = nil
-    guard let former = state.failed[status.key] else { return status }
-    if status.isAsFar(as: former) {
-      status.readFailure = former.readFailure
-    } else {
-      state.failed[status.key] = nil
-    }
-    return status
-  }
-
-  /// No daemon goes on with anything, for now.
   func nothingComes() {
-    let coming = state.withLock { state in state.statuses.values.filter { $0.state == .downloading } }
-    if coming.isEmpty { return }
     update(
-      coming.map { status in
-        var status = status
-        (status.state, status.rate, status.eta, status.error) = (.queued, nil, nil, nil)
-        return status
+      state.withLock { state in
+        state.statuses.values.filter { $0.state == .downloading }.map { status in
+          var status = status
+          (status.state, status.rate, status.eta, status.error) = (.queued, nil, nil, nil)
+          return status
+        }
       })
   }
 
@@ -96,11 +80,9 @@ package final class StatusMirror: Sendable {
     for key in keys?.intersection(known) ?? known { for observer in observers { observer(key) } }
   }
 
-  /// Takes over all that are known; others are forgotten.
   func replace(with statuses: [TransferStatus]) {
     let (changed, observers) = state.withLock { state in
       let new = Dictionary(statuses.map { ($0.key, $0) }, uniquingKeysWith: { _, last in last })
-      state.failed = [:]
       let changed = Set(new.keys).union(state.statuses.keys).filter { new[$0] != state.statuses[$0] }
       state.statuses = new
       return (changed, state.observers)
@@ -110,11 +92,9 @@ package final class StatusMirror: Sendable {
 }
 
 extension TransferStatus {
-  private var isUnderWay: Bool { state == .downloading || state == .queued }
-
   fileprivate func isAsFar(as other: TransferStatus) -> Bool {
     received == other.received && generation == other.generation
-      && (state == other.state || isUnderWay && other.isUnderWay)
+      && (state == other.state || isUnfinished && other.isUnfinished)
   }
 
   /// As it is where its data file has been deleted, which the cache may be at any time.

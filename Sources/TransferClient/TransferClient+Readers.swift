@@ -10,48 +10,54 @@ extension TransferClient {
     weak var episode: RemoteEpisode?
     let request: TransferRequest
     let intent: OpenIntent
-    /// Called once, at the first answer; holds the episode until then.
-    var completion: OpenCompletion?
-    var pending: RemoteEpisode?
-    var deadline: EventLoop.Timer?
-    var retries = 0
     /// The generation that the daemon has named last; 0 for none.
     var named: UInt32 = 0
   }
 
-  struct WaitEntry {
-    let episode: RemoteEpisode
-    let open: UInt64
-    let offset: Int64
-    let count: Int
+  /// What the daemon has still to answer. An open has the number of its episode.
+  struct Question {
+    enum Kind {
+      case open(RemoteEpisode)
+      case wait(Wait)
+      case order(TransferOrder)
+    }
+    var kind: Kind
     var retries = 0
+    var deadline: EventLoop.Timer
     let completion: @Sendable (TransferFailure?) -> Void
-    /// How much had come when it was last looked at, since when, and when that is next.
-    var received: Int64
-    var since = MonotonicTime.now
-    var deadline: EventLoop.Timer?
   }
 
-  func open(_ episode: RemoteEpisode, completion: @escaping OpenCompletion) -> any Cancellable {
+  struct Wait {
+    let episode: RemoteEpisode
+    let offset: Int64
+    let count: Int
+    /// How much had come when it was last looked at, and since when.
+    var received: Int64
+    var since = MonotonicTime.now
+  }
+
+  func open(
+    _ episode: RemoteEpisode,
+    completion: @escaping @Sendable (Result<any OpenEpisode, TransferFailure>) -> Void
+  ) -> any Cancellable {
     let number = episode.number
-    let isTaken = loop.async {
-      if self.isStopped { return completion(.failure(Self.stopped)) }
-      self.register(episode)
-      self.opens[number]?.completion = completion
-      self.opens[number]?.pending = episode
-      self.opens[number]?.deadline = self.loop.schedule(at: .after(self.readTimeout)) {
-        self.finishOpen(number, .failure(self.timeout(of: episode)))
-      }
-      self.sayOpen(number)
+    let ended: OrderCompletion = { failure in
+      if let failure { completion(.failure(failure)) } else { completion(.success(episode)) }
     }
-    if !isTaken { completion(.failure(Self.stopped)) }
-    return Cancellation(self) { $0.finishOpen(number, .failure(Self.interrupted)) }
+    return ask(number, ended) {
+      self.register(episode)
+      let deadline = self.loop.schedule(at: .after(self.readTimeout)) {
+        self.finish(number, self.timeout(of: episode))
+      }
+      self.questions[number] = Question(kind: .open(episode), deadline: deadline, completion: ended)
+      self.say(number)
+    }
   }
 
   /// A reader of a part of an episode: the daemon that runs is told, so that it drops the part at the last close.
   func noteOpen(_ episode: RemoteEpisode) {
     loop.async {
-      if !self.isStopped, self.register(episode), self.welcomed != nil { self.sayOpen(episode.number) }
+      if !self.isStopped, self.register(episode), self.isServing { self.say(episode.number) }
     }
   }
 
@@ -64,14 +70,6 @@ extension TransferClient {
     return true
   }
 
-  func sayOpen(_ number: UInt64) {
-    guard let entry = opens[number] else { return }
-    let generation = entry.episode.flatMap { $0.generation > 0 ? $0.generation : nil }
-    // An open that has no answer yet takes whatever generation there is then.
-    say(
-      .open(id: number, entry.request, entry.intent, generation: entry.completion == nil ? generation : nil))
-  }
-
   /// The daemon has opened it, or begun the generation that it waited for.
   func opened(_ number: UInt64, _ generation: UInt32) {
     guard let entry = opens[number], let episode = entry.episode else { return }
@@ -81,128 +79,97 @@ extension TransferClient {
         episode.attach(try EpisodeReader(layout, episode.request.key, generation))
       } catch {
         // Deleted between the daemon's word and now: it finds out when it is asked again.
-        if entry.completion != nil, entry.retries < 3 {
-          opens[number]?.retries += 1
-          return sayOpen(number)
+        if error.errno == .ENOENT, let question = questions[number], question.retries < 3 {
+          questions[number]?.retries += 1
+          return say(number)
         }
-        finishOpen(number, .failure(TransferFailure(.EIO, "\(error)")))
+        return finish(number, TransferFailure(reading: error))
       }
     }
-    finishOpen(number, .success(episode))
-    for (wait, entry) in waits where entry.open == number {
-      if episode.canRead(at: entry.offset, count: entry.count) { finishWait(wait, nil) }
+    finish(number, nil)
+    for (number, question) in questions {
+      guard case .wait(let wait) = question.kind, wait.episode === episode else { continue }
+      if episode.canRead(at: wait.offset, count: wait.count) { finish(number, nil) }
     }
-  }
-
-  func finishOpen(_ number: UInt64, _ result: Result<any OpenEpisode, TransferFailure>) {
-    guard let completion = opens[number]?.completion else { return }
-    opens[number]?.completion = nil
-    let episode = opens[number]?.pending
-    opens[number]?.pending = nil
-    if let timer = opens[number]?.deadline { loop.cancel(timer) }
-    if case .failure(let failure) = result {
-      if let request = opens[number]?.request { note(failure, ofReading: request) }
-      closeNow(number)
-    }
-    completion(result)
-    _ = episode
   }
 
   func close(_ number: UInt64) { loop.async { self.closeNow(number) } }
 
-  private func closeNow(_ number: UInt64) {
+  func closeNow(_ number: UInt64) {
     guard opens.removeValue(forKey: number) != nil else { return }
-    for (wait, entry) in waits where entry.open == number {
-      finishWait(wait, TransferFailure(.EBADF, "closed"))
+    for (wait, question) in questions {
+      guard case .wait(let it) = question.kind, it.episode.number == number else { continue }
+      finish(wait, TransferFailure(.EBADF, "closed"))
     }
     connection?.send(ClientMessage.close(id: number))
   }
 
   func wait(
-    _ episode: RemoteEpisode, at offset: Int64, count: Int,
-    completion: @escaping @Sendable (TransferFailure?) -> Void
+    _ episode: RemoteEpisode, at offset: Int64, count: Int, completion: @escaping OrderCompletion
   ) -> any Cancellable {
     let number = nextNumber()
-    let isTaken = loop.async {
-      if self.isStopped { return completion(Self.stopped) }
-      let open = episode.number
-      if self.register(episode) { self.sayOpen(open) }
+    return ask(number, completion) {
+      if self.register(episode) { self.say(episode.number) }
       if self.isInVain(episode, offset) {
         let failure = self.timeout(of: episode)
         self.note(failure, ofReading: episode.request)
         return completion(failure)
       }
-      self.waits[number] = WaitEntry(
-        episode: episode, open: open, offset: offset, count: count, completion: completion,
-        received: self.received(of: episode))
-      self.watch(number)
-      self.sayWait(number)
+      let wait = Wait(
+        episode: episode, offset: offset, count: count, received: self.received(of: episode))
+      self.questions[number] = Question(
+        kind: .wait(wait), deadline: self.watch(number, since: wait.since), completion: completion)
+      self.say(number)
     }
-    if !isTaken { completion(Self.stopped) }
-    return Cancellation(self) { $0.finishWait(number, Self.interrupted, tells: true) }
   }
 
   /// The daemon has what is waited for. A reader that began without it, or with a file that was deleted since, looks
   /// anew.
-  func available(_ number: UInt64) {
-    guard let entry = waits[number] else { return }
-    let episode = entry.episode
-    if episode.current?.isLive != true || !episode.canRead(at: entry.offset, count: entry.count) {
-      let generation = episode.current?.generation ?? opens[entry.open]?.named ?? 0
+  func available(_ number: UInt64, _ wait: Wait) {
+    let episode = wait.episode
+    if episode.current?.isLive != true || !episode.canRead(at: wait.offset, count: wait.count) {
+      let generation = episode.current?.generation ?? opens[episode.number]?.named ?? 0
       do {
         episode.attach(try EpisodeReader(layout, episode.request.key, generation))
       } catch {
-        // It would ask again and again for what it can't open, as where there are no more descriptors. What has been
-        // deleted meanwhile comes again.
-        if episode.current == nil, error.errno != .ENOENT {
-          return finishWait(number, TransferFailure(.EIO, "\(error)"))
-        }
-        if error.errno == .ENOENT { return askAgain(number, looksAnew: true) }
+        // What has been deleted meanwhile comes again: the daemon looks for the file, too.
+        if error.errno == .ENOENT { return askAgain(number, wait, looksAnew: true) }
+        if episode.current == nil { return finish(number, TransferFailure(reading: error)) }
       }
     }
-    if !episode.canRead(at: entry.offset, count: entry.count) { return askAgain(number) }
-    finishWait(number, nil)
-  }
-
-  func sayWait(_ number: UInt64) {
-    guard let entry = waits[number] else { return }
-    say(.wait(id: number, open: entry.open, offset: entry.offset, count: Int64(entry.count)))
+    if !episode.canRead(at: wait.offset, count: wait.count) { return askAgain(number, wait) }
+    finish(number, nil)
   }
 
   /// What was there a moment ago is not.
-  /// - Parameter looksAnew: whether the daemon is to look for the file, too.
-  private func askAgain(_ number: UInt64, looksAnew: Bool = false) {
-    guard let entry = waits[number] else { return }
-    if entry.retries == 3 { return finishWait(number, .gone) }
-    waits[number]?.retries += 1
-    if looksAnew { sayOpen(entry.open) }
-    sayWait(number)
+  private func askAgain(_ number: UInt64, _ wait: Wait, looksAnew: Bool = false) {
+    if questions[number]?.retries == 3 { return finish(number, .gone) }
+    questions[number]?.retries += 1
+    if looksAnew { say(wait.episode.number) }
+    say(number)
   }
 
   /// Ends a wait after `read_timeout` without a single new byte, a sixteenth of that later at the most.
-  private func watch(_ number: UInt64) {
-    guard let entry = waits[number] else { return }
-    let patience = readTimeout
-    let next = min(MonotonicTime.after(patience / 16), entry.since.adding(patience))
-    waits[number]?.deadline = loop.schedule(at: next) {
-      guard let entry = self.waits[number] else { return }
-      let received = self.received(of: entry.episode)
-      if received != entry.received {
-        self.waits[number]?.received = received
-        self.waits[number]?.since = .now
-      } else if entry.since.adding(patience) <= .now {
+  private func watch(_ number: UInt64, since: MonotonicTime) -> EventLoop.Timer {
+    loop.schedule(at: min(.after(readTimeout / 16), since.adding(readTimeout))) {
+      guard case .wait(var wait) = self.questions[number]?.kind else { return }
+      let received = self.received(of: wait.episode)
+      if received != wait.received {
+        (wait.received, wait.since) = (received, .now)
+      } else if wait.since.adding(self.readTimeout) <= .now {
         self.vain = self.vain.filter { $0.value.until > .now }
-        self.vain[entry.episode.request.key] = (entry.offset, .after(Self.vainTime))
-        return self.finishWait(number, self.timeout(of: entry.episode), tells: true)
+        self.vain[wait.episode.request.key] = (wait.offset, .after(Self.vainTime))
+        return self.giveUp(number, self.timeout(of: wait.episode))
       }
-      self.watch(number)
+      self.questions[number]?.kind = .wait(wait)
+      self.questions[number]?.deadline = self.watch(number, since: wait.since)
     }
   }
 
   /// Whether a wait for about the same bytes ended a moment ago. Then these have been waited for already: the kernel
   /// reads once more what it could not read ahead, and then for each other reader of that page, one behind the other.
   private func isInVain(_ episode: RemoteEpisode, _ offset: Int64) -> Bool {
-    self.vain[episode.request.key].map { $0.until > .now && abs(offset - $0.offset) < 1 << 20 } ?? false
+    vain[episode.request.key].map { $0.until > .now && abs(offset - $0.offset) < 1 << 20 } ?? false
   }
 
   private static let vainTime = 0.25
@@ -216,38 +183,19 @@ extension TransferClient {
   }
 
   private func timeout(of episode: RemoteEpisode) -> TransferFailure {
-    let host = WebAddress(episode.request.url).host ?? "the host"
     let status = mirror.status(of: episode.request.key)
-    if status?.state == .paused, status?.error == nil {
-      return TransferFailure(.EIO, "the download is paused")
-    }
-    return TransferFailure(
-      .EIO, status?.error ?? "nothing came from \(host) for \(Self.seconds(readTimeout))")
-  }
-
-  /// "60 s", "0.1 s".
-  private static func seconds(_ value: Double) -> String {
-    value == value.rounded() ? "\(Int64(value)) s" : "\(value) s"
-  }
-
-  /// - Parameter tells: whether the daemon still thinks that it waits.
-  func finishWait(_ number: UInt64, _ failure: TransferFailure?, tells: Bool = false) {
-    guard let entry = waits.removeValue(forKey: number) else { return }
-    if let timer = entry.deadline { loop.cancel(timer) }
-    if tells { connection?.send(ClientMessage.endWait(id: number)) }
-    if let failure { note(failure, ofReading: entry.episode.request) }
-    entry.completion(failure)
+    if status?.state == .paused, status?.error == nil { return .lasting("the download is paused") }
+    let host = WebAddress(episode.request.url).host ?? "the host"
+    let isWhole = readTimeout == readTimeout.rounded()
+    let seconds = isWhole ? "\(Int64(readTimeout))" : "\(readTimeout)"
+    return .lasting(status?.error ?? "nothing came from \(host) for \(seconds) s")
   }
 }
 
-/// Gives up an open, a wait or an order. The client's thread has begun it by then: it does everything in order.
-final class Cancellation: Cancellable {
-  private let client: TransferClient
-  private let body: @Sendable (TransferClient) -> Void
-
-  init(_ client: TransferClient, _ body: @escaping @Sendable (TransferClient) -> Void) {
-    (self.client, self.body) = (client, body)
+extension TransferFailure {
+  /// Why a file of the cache cannot be opened. That this process has no descriptor left is no failure of the episode.
+  fileprivate init(reading error: PosixError) {
+    let isOutOfDescriptors = error.errno == .EMFILE || error.errno == .ENFILE
+    self.init(isOutOfDescriptors ? .ENFILE : .EIO, "\(error)")
   }
-
-  func cancel() { client.loop.async { [client, body] in body(client) } }
 }

@@ -1,8 +1,9 @@
 package import Configuration
-internal import EpisodeCache
+package import EpisodeCache
 internal import Glibc
 package import PodcastModel
 package import PosixKit
+internal import Synchronization
 package import TransferProtocol
 internal import TransferStore
 
@@ -16,38 +17,51 @@ package final class TransferClient: TransferService, @unchecked Sendable {
   struct Told {
     /// Why no daemon serves; nil while one does, or none was needed.
     var failure: String?
-    var isServed = false
     var counts = HTTPCounts()
   }
-
-  typealias OpenCompletion = @Sendable (Result<any OpenEpisode, TransferFailure>) -> Void
 
   let loop: EventLoop
   let places: Places
   let mirror: StatusMirror
   let readTimeout: Double
-  let launcher: DaemonLauncher
+  /// The daemon's program; nil for the one beside this program, else in PATH.
+  let program: String?
   let told = Monitor(Told())
-  private let lastNumber = Monitor<UInt64>(0)
+  private let lastNumber = Atomic<UInt64>(0)
   private let addressHandler = Monitor<Callback<(MediaKey, String)>?>(nil)
 
   // The loop's own.
   var settings: TransferSettings?
-  var connection: FrameSocket<DaemonMessage>?
-  /// Since when the daemon has been serving; nil before it has answered.
-  var welcomed: MonotonicTime?
+  var link = Link.none
   /// Tries in a row that found no daemon, or one that hung up at once; and whether none is made for now.
   var tries = (count: 0, isResting: false)
-  /// What has been said to the daemon and holds until it is closed.
+  /// The daemon that this process has started; its descriptor is readable when it has ended.
+  var child: (process: Int32, ending: Int32?)?
+  /// What has been said to the daemon and holds until it is closed; and what it has still to answer.
   var opens: [UInt64: OpenEntry] = [:]
-  var waits: [UInt64: WaitEntry] = [:]
-  /// Orders that the daemon has not confirmed.
-  var orders: [UInt64: (order: TransferOrder, completion: OrderCompletion, deadline: EventLoop.Timer)] = [:]
+  var questions: [UInt64: Question] = [:]
   /// Where a wait for bytes of an episode has ended in vain a moment ago.
   var vain: [MediaKey: (offset: Int64, until: MonotonicTime)] = [:]
   var snapshot = Snapshot()
-  var isStopped = false
   private var watch: (files: FileWatch, cache: Int32?)?
+
+  /// The connection to the daemon.
+  enum Link {
+    case none
+    /// The daemon has been greeted, and has not answered yet.
+    case greeted(FrameSocket<DaemonMessage>)
+    case serving(FrameSocket<DaemonMessage>, since: MonotonicTime)
+    case stopped
+  }
+
+  var connection: FrameSocket<DaemonMessage>? {
+    switch link {
+    case .greeted(let socket), .serving(let socket, _): socket
+    case .none, .stopped: nil
+    }
+  }
+  var isServing: Bool { if case .serving = link { true } else { false } }
+  var isStopped: Bool { if case .stopped = link { true } else { false } }
 
   struct Snapshot {
     /// What has come of it; nil where it is not under way.
@@ -59,7 +73,7 @@ package final class TransferClient: TransferService, @unchecked Sendable {
 
   /// - Parameters:
   ///   - isMount: whether `settings` are the daemon's from now on, and unfinished downloads go on.
-  ///   - daemon: the daemon's program; nil for the one beside this program, else in PATH.
+  ///   - daemon: its program.
   /// - Throws: `PosixError`.
   package init(places: Places, settings: Settings, isMount: Bool, daemon: String? = nil) throws {
     let layout = CacheLayout(cache: places.cache, runtime: places.runtime)
@@ -69,25 +83,19 @@ package final class TransferClient: TransferService, @unchecked Sendable {
       try Directories.createPrivate(places.state)
       _ = try FileDescriptor(openingRegular: DaemonPlace.lockFile(in: places.state), O_RDWR | O_CREAT)
     }
-    self.places = places
+    (self.places, program) = (places, daemon)
     self.settings = isMount ? TransferSettings(settings) : nil
     readTimeout = settings.readTimeout
     mirror = StatusMirror(layout: layout)
     let known = try? TransferStore(reading: places.state).records()
     mirror.replace(with: known ?? [])
     loop = try EventLoop()
-    launcher = DaemonLauncher(places: places, program: daemon, loop: loop)
-    launcher.failed = { [weak self] failure in
-      self?.failAll("the transfer daemon cannot start: \(failure.message)", failure.errno)
-    }
     PosixThread.start("transfers") { [loop] in loop.run() }
     loop.async {
       self.connectIfRunning()
       self.watchFiles()
       // Where the store is lost or can't be read, the daemon knows what the cache holds.
-      let hasFiles = !layout.isEmpty || access(TransferStore.path(in: places.state), F_OK) == 0
-      // What it has been told since is all.
-      if known == nil, hasFiles, self.welcomed == nil || self.snapshot.coming != nil {
+      if known == nil, let names = try? Directories.names(in: layout.episodes), !names.isEmpty {
         self.snapshot.isWanted = true
         self.connect()
       }
@@ -97,13 +105,13 @@ package final class TransferClient: TransferService, @unchecked Sendable {
 
   deinit { loop.stop() }
 
-  /// Ends the connection; whatever waits ends with EINTR. The daemon goes on.
+  /// Whatever waits ends with EINTR. The daemon goes on.
   package func stop() { loop.async { self.end() } }
 
   package func resumeUnfinished() { loop.async { if self.mirror.hasUnfinished { self.connect() } } }
 
   /// Where the daemon keeps the cache: its word, once it has told.
-  var layout: CacheLayout { mirror.layout }
+  package var layout: CacheLayout { mirror.layout }
 
   /// Called, on any thread, when an enclosure's address has expired: to look for a fresh one and tell it by
   /// `freshAddress`. To be set before anything is opened.
@@ -126,8 +134,12 @@ package final class TransferClient: TransferService, @unchecked Sendable {
 
   package func observe(_ observer: @escaping @Sendable (MediaKey) -> Void) { mirror.observe(observer) }
 
-  /// Whether a daemon serves; of any thread.
-  package var isServed: Bool { told.withLock { $0.isServed } }
+  package var failure: String? { told.withLock { $0.failure } }
+
+  /// Why no daemon serves; nil while one does, or none was needed and the last one could begin.
+  package var daemonFailure: String? {
+    failure ?? DaemonPlace.failure(in: places.state).map { "the transfer daemon cannot start: \($0)" }
+  }
 
   package func open(
     _ request: TransferRequest, intent: OpenIntent,
@@ -172,69 +184,82 @@ package final class TransferClient: TransferService, @unchecked Sendable {
   @discardableResult
   package func order(_ order: TransferOrder, completion: @escaping OrderCompletion) -> any Cancellable {
     let number = nextNumber()
-    let isTaken = loop.async {
-      if self.isStopped { return completion(Self.stopped) }
+    return ask(number, completion) {
       // One that no daemon takes does not wait for ever.
       let deadline = self.loop.schedule(at: .after(Self.orderTimeout)) { [weak self] in
-        self?.finishOrder(number, TransferFailure(.ETIMEDOUT, "the transfer daemon does not answer"))
+        self?.finish(number, TransferFailure(.ETIMEDOUT, "the transfer daemon does not answer"))
       }
-      self.orders[number] = (order, completion, deadline)
-      self.say(.order(id: number, order))
+      self.questions[number] = Question(kind: .order(order), deadline: deadline, completion: completion)
+      self.say(number)
     }
+  }
+
+  private static let orderTimeout = 30.0
+
+  private static let stopped = TransferFailure(.EINTR, "the client has stopped")
+
+  /// Begins, on the loop's thread, what ends with `completion`, unless this client has stopped.
+  func ask(
+    _ number: UInt64, _ completion: @escaping OrderCompletion, _ begin: @escaping @Sendable () -> Void
+  ) -> any Cancellable {
+    let isTaken = loop.async { if self.isStopped { completion(Self.stopped) } else { begin() } }
     if !isTaken { completion(Self.stopped) }
-    return Cancellation(self) { $0.finishOrder(number, Self.interrupted) }
+    return Cancellation(self, number)
   }
 
-  /// Asked of the loop's thread; as of none where that has ended.
-  package var underWay: Int {
-    let count = Monitor<Int?>(nil)
-    let isAsked = loop.async {
-      let found = self.opens.count + self.waits.count + self.orders.count + self.snapshot.waiters.count
-      count.withLockNotifying { $0 = found }
+  /// Says what is open, or asked, under a number. Without a connection all that holds is said when there is one.
+  func say(_ number: UInt64) {
+    guard case .serving(let connection, _) = link else { return connect() }
+    switch questions[number]?.kind {
+    case .order(let order): connection.send(ClientMessage.order(id: number, order))
+    case .wait(let wait):
+      connection.send(
+        ClientMessage.wait(
+          id: number, open: wait.episode.number, offset: wait.offset, count: Int64(wait.count)))
+    case .open, nil:
+      guard let entry = opens[number] else { return }
+      // An open that has no answer yet takes whatever generation there is then.
+      let generation = questions[number] == nil ? entry.episode?.generation ?? 0 : 0
+      connection.send(
+        ClientMessage.open(
+          id: number, entry.request, entry.intent, generation: generation > 0 ? generation : nil))
     }
-    return isAsked ? count.wait(until: .after(Self.orderTimeout)) { $0 } ?? 0 : 0
   }
 
-  static let stopped = TransferFailure(.EINTR, "the client has stopped")
-  static let interrupted = TransferFailure(.EINTR, "interrupted")
-
-  func finishOrder(_ number: UInt64, _ failure: TransferFailure?) {
-    guard let order = orders.removeValue(forKey: number) else { return }
-    loop.cancel(order.deadline)
-    order.completion(failure)
+  func finish(_ number: UInt64, _ failure: TransferFailure?) {
+    guard let question = questions.removeValue(forKey: number) else { return }
+    loop.cancel(question.deadline)
+    switch (question.kind, failure) {
+    case (.open(let episode), let failure?):
+      note(failure, ofReading: episode.request)
+      closeNow(number)
+    case (.wait(let wait), let failure?): note(failure, ofReading: wait.episode.request)
+    default: break
+    }
+    question.completion(failure)
   }
 
-  static let orderTimeout = 30.0
+  /// Ends what the daemon has not answered.
+  func giveUp(_ number: UInt64, _ failure: TransferFailure) {
+    if case .wait = questions[number]?.kind { connection?.send(ClientMessage.endWait(id: number)) }
+    finish(number, failure)
+  }
+
+  func endAll(_ failure: TransferFailure) { for number in questions.keys { finish(number, failure) } }
 
   /// A number that nothing else of this client has or had; from any thread.
-  func nextNumber() -> UInt64 {
-    lastNumber.withLock { number in
-      number += 1
-      return number
-    }
-  }
-
-  /// Sends now, or, with everything else that holds, when there is a connection.
-  func say(_ message: ClientMessage) {
-    if let connection, welcomed != nil { connection.send(message) } else { connect() }
-  }
+  func nextNumber() -> UInt64 { lastNumber.wrappingAdd(1, ordering: .relaxed).newValue }
 
   private func end() {
     if isStopped { return }
-    isStopped = true
+    let last = connection
+    link = .stopped
     endAll(Self.stopped)
-    connection?.close()
-    connection = nil
-    launcher.stop()
+    last?.close()
+    leaveChild()
     watch = nil
     becameCurrent()
     loop.stop()
-  }
-
-  func endAll(_ failure: TransferFailure) {
-    for number in waits.keys { finishWait(number, failure) }
-    for number in opens.keys { finishOpen(number, .failure(failure)) }
-    for number in orders.keys { finishOrder(number, failure) }
   }
 
   func received(_ message: DaemonMessage) {
@@ -243,8 +268,7 @@ package final class TransferClient: TransferService, @unchecked Sendable {
       guard isServed(by: version) else { return }
       mirror.layout = CacheLayout(cache: cache, runtime: runtime)
       snapshot.coming = []
-      welcomed = .now
-      told.withLock { $0.isServed = true }
+      if let connection { link = .serving(connection, since: .now) }
       sayEverything()
     case .changed(let statuses, let counts):
       told.withLock { $0.counts = counts }
@@ -256,9 +280,12 @@ package final class TransferClient: TransferService, @unchecked Sendable {
       snapshot.coming = nil
       becameCurrent()
     case .answer(let id, let failure, let generation):
-      if orders[id] != nil { return finishOrder(id, failure) }
-      if waits[id] != nil { return failure == nil ? available(id) : finishWait(id, failure) }
-      if let failure { finishOpen(id, .failure(failure)) } else { opened(id, generation) }
+      if let failure { return finish(id, failure) }
+      switch questions[id]?.kind {
+      case .order: finish(id, nil)
+      case .wait(let wait): available(id, wait)
+      case .open, nil: opened(id, generation)
+      }
     case .needAddress(let key, let url):
       if let handler = addressHandler.withLock({ $0 }) {
         handler((key, url))
@@ -307,23 +334,21 @@ package final class TransferClient: TransferService, @unchecked Sendable {
 }
 
 extension TransferClient {
-  /// Waits until `allStatuses` is the word of the daemon that runs, or none runs, or `deadline` has passed. Joins a daemon
-  /// that has been started meanwhile.
-  package func waitUntilCurrent(until deadline: MonotonicTime) {
+  /// Waits until `allStatuses` is the word of the daemon that runs, or none runs. Joins a daemon that has been started
+  /// meanwhile.
+  /// - Returns: false where it has not answered by `deadline`.
+  @discardableResult
+  package func waitUntilCurrent(until deadline: MonotonicTime) -> Bool {
     let isCurrent = Monitor(false)
     loop.async {
       self.connectIfRunning()
-      let isComing = self.connection != nil && (self.welcomed == nil || self.snapshot.coming != nil)
-      if isComing || self.snapshot.isWanted {
-        self.snapshot.waiters.append { isCurrent.withLockNotifying { $0 = true } }
-      } else {
-        isCurrent.withLockNotifying { $0 = true }
-      }
+      let isComing = self.connection != nil && (!self.isServing || self.snapshot.coming != nil)
+      self.snapshot.waiters.append { isCurrent.withLockNotifying { $0 = true } }
+      if !isComing && !self.snapshot.isWanted { self.becameCurrent() }
     }
-    _ = isCurrent.wait(until: deadline) { $0 ? true : nil }
+    return isCurrent.wait(until: deadline) { $0 ? true : nil } ?? false
   }
 
-  /// The daemon has told all, or has gone.
   func becameCurrent() {
     snapshot.isWanted = false
     let waiters = snapshot.waiters
@@ -334,6 +359,20 @@ extension TransferClient {
 
 final class Ended: Cancellable {
   func cancel() {}
+}
+
+/// Gives up an open, a wait or an order. The client's thread has begun it by then: it does everything in order.
+private final class Cancellation: Cancellable {
+  private let client: TransferClient
+  private let number: UInt64
+
+  init(_ client: TransferClient, _ number: UInt64) { (self.client, self.number) = (client, number) }
+
+  func cancel() {
+    client.loop.async { [client, number] in
+      client.giveUp(number, TransferFailure(.EINTR, "interrupted"))
+    }
+  }
 }
 
 extension TransferSettings {

@@ -5,7 +5,7 @@ package struct HTTPCounts: Hashable, Sendable {
   package var requests: Int64 = 0
   /// Bytes of bodies.
   package var received: Int64 = 0
-  /// How many answers of hosts had a status of 400 to 499, and how many one of 500 or above.
+  /// Answers with a status of 400 to 499, and of 500 or above.
   package var clientErrors: Int64 = 0
   package var serverErrors: Int64 = 0
   /// Requests without an answer, or with one that was cut off.
@@ -18,7 +18,6 @@ package struct HTTPCounts: Hashable, Sendable {
     if status >= 500 { serverErrors += 1 }
   }
 
-  /// As OpenMetrics.
   package var families: [MetricFamily] {
     var requests = MetricFamily("podcastfs_http_requests", .counter, "Requests of transferd for episodes.")
     requests.add(self.requests)

@@ -20,25 +20,10 @@ package enum StatusReport {
 
   /// Those that are not merely remote, in the order for people.
   package static func ordered(_ statuses: [TransferStatus]) -> [TransferStatus] {
-    func rank(_ state: TransferState) -> Int {
-      switch state {
-      case .downloading: 0
-      case .queued: 1
-      case .paused: 2
-      case .failed: 3
-      case .cached: 4
-      case .remote: 5
-      }
-    }
+    let ranks: [TransferState] = [.downloading, .queued, .paused, .failed, .cached]
+    func rank(_ state: TransferState) -> Int { ranks.firstIndex(of: state) ?? ranks.count }
     return statuses.filter { $0.state != .remote }.sorted {
       (rank($0.state), $0.order, $0.key) < (rank($1.state), $1.order, $1.key)
-    }
-  }
-
-  /// Those of which there may be bytes, by what people call them.
-  package static func byName(_ statuses: [TransferStatus]) -> [TransferStatus] {
-    statuses.filter { $0.generation > 0 }.sorted {
-      ($0.show, $0.fileName, $0.key) < ($1.show, $1.fileName, $1.key)
     }
   }
 

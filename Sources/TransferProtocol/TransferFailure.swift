@@ -8,8 +8,7 @@ package struct TransferFailure: Error, Hashable, Sendable, CustomStringConvertib
   package var message: String
 
   package init(_ errno: Errno, _ message: String) {
-    self.errno = errno
-    self.message = message
+    (self.errno, self.message) = (errno, message)
   }
 
   package var description: String { message }
@@ -17,9 +16,7 @@ package struct TransferFailure: Error, Hashable, Sendable, CustomStringConvertib
 
 // The failures that there are, for who knows no errno.
 extension TransferFailure {
-  /// No byte will come.
   package static func lasting(_ message: String) -> TransferFailure { TransferFailure(.EIO, message) }
-  /// The representation is gone.
   package static let changed = TransferFailure(.ESTALE, "the server's file has changed")
   /// The cache has no bytes of the episode, and nobody has ordered them.
   package static let gone = TransferFailure(.ESTALE, "the download was dropped or deleted")

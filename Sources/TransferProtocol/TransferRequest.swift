@@ -1,7 +1,6 @@
 package import PodcastModel
 
-/// The facts of a download, as whoever wants it knows them; the daemon keeps them in its store, so that it
-/// finds them again after a restart without asking anybody.
+/// The facts of a download, as whoever wants it knows them, and as the daemon's store keeps them.
 package struct TransferRequest: Hashable, Sendable {
   package var key: MediaKey
   /// The enclosure's address, http or https.
@@ -25,15 +24,9 @@ package struct TransferRequest: Hashable, Sendable {
     title: String = "", show: String = "", fileName: String = "", allowsPrivateHosts: Bool = false,
     userAgent: String? = nil, isEpisode: Bool = true
   ) {
-    self.key = key
-    self.url = url
-    self.expectedLength = expectedLength
-    self.title = title
-    self.show = show
-    self.fileName = fileName
-    self.allowsPrivateHosts = allowsPrivateHosts
-    self.userAgent = userAgent
-    self.isEpisode = isEpisode
+    (self.key, self.url, self.expectedLength) = (key, url, expectedLength)
+    (self.title, self.show, self.fileName) = (title, show, fileName)
+    (self.allowsPrivateHosts, self.userAgent, self.isEpisode) = (allowsPrivateHosts, userAgent, isEpisode)
   }
 }
 

@@ -22,7 +22,6 @@ package protocol TransferService: AnyObject, Sendable {
   @discardableResult
   func order(_ order: TransferOrder, completion: @escaping OrderCompletion) -> any Cancellable
 
-  /// What the user has said of all background downloads.
   var steering: Steering { get }
   /// - Throws: `PosixError` where it cannot be kept.
   func steer(_ steering: Steering) throws
@@ -34,10 +33,6 @@ package protocol TransferService: AnyObject, Sendable {
 
   /// Why nothing can be asked of the daemon now, in one line; nil while it serves or is not needed. From memory.
   var failure: String? { get }
-
-  /// How many opens, reads and orders the daemon has still to answer, and episodes that are open there: for who checks
-  /// that nothing stays behind. Not on a thread that the daemon's answers need.
-  var underWay: Int { get }
 }
 
 /// The end of an order: nil when it is remembered and `status(of:)` shows the change, else why nobody has said

@@ -1,3 +1,4 @@
+internal import Glibc
 package import PodcastModel
 package import PosixKit
 
@@ -14,7 +15,6 @@ package struct TransferSettings: Hashable, Sendable {
   package var restsOnMetered = true
   package var restsBelowCharge: Int64 = 0
   package var hours: DailyHours?
-  /// Bytes.
   package var cacheSize: Int64 = 10 << 30
   package var minimumFree: Int64 = 1 << 30
   /// Milliseconds.
@@ -47,5 +47,44 @@ extension TransferSettings: FieldCoded {
       Dictionary($0.filter { $0.count == 2 }.map { ($0[0], $0[1]) }, uniquingKeysWith: { _, last in last })
     }
     try fields.code(&queued)
+  }
+}
+
+/// What the user has said of all background downloads, until the last of his mounts is unmounted.
+package struct Steering: Hashable, Sendable {
+  /// Bytes per second, 0 for no bound; nil for what the options say.
+  package var limitRate: Int64?
+  package var isPaused = false
+
+  package init() {}
+
+  private static func file(runtime: String) -> String { runtime + "/steering" }
+
+  /// All mounts of the user share it.
+  package init(runtime: String) {
+    let bytes = (try? Directories.readRegular(Self.file(runtime: runtime), limit: 256)) ?? []
+    self = (try? Steering(decoding: bytes[...])) ?? Steering()
+  }
+
+  package func store(runtime: String) throws {
+    if self == Steering() {
+      unlink(Self.file(runtime: runtime))
+      return
+    }
+    try Directories.replace(Self.file(runtime: runtime), with: encoded, outlivesPower: false)
+  }
+
+  package func applied(to settings: TransferSettings) -> TransferSettings {
+    var settings = settings
+    if let limitRate { settings.limitRate = limitRate == 0 ? nil : limitRate }
+    settings.isPaused = isPaused
+    return settings
+  }
+}
+
+extension Steering: FieldCoded {
+  package mutating func code(_ fields: inout BinaryFields) throws(BinaryError) {
+    try fields.code(&limitRate)
+    try fields.code(&isPaused)
   }
 }

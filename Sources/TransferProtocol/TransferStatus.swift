@@ -59,7 +59,6 @@ package struct TransferStatus: Hashable, Sendable {
   /// Where folders show it. One that goes at its last close is shown as if it had gone.
   package var stage: DownloadStage { dropsAtClose ? .absent : state.stage }
 
-  /// What people are told.
   package var reason: String? { error ?? readFailure }
 
   /// With the feed's length, where it may be one, as the size while no response has told it: what the episode's
@@ -85,12 +84,10 @@ extension TransferStatus {
   /// Whether it is remembered for its size alone.
   package var holdsNothing: Bool { state == .remote && received == 0 && !isKept && error == nil }
 
-  /// Whether it may be evicted where nobody has it open.
   package var isEvictable: Bool {
     (state == .cached || state == .remote) && received > 0 && !isKept && generation > 0 && isEpisode
   }
 
-  /// Whether the daemon has something to download for it.
   package var isUnfinished: Bool { state == .queued || state == .downloading }
 
   /// Whether a daemon has something to do for it: to download, or to drop it at its last close.
@@ -134,4 +131,31 @@ extension TransferStatus: FieldCoded {
     ]
     guard changed >= 0, numbers.allSatisfy({ (0...1 << 50).contains($0 ?? 0) }) else { throw .malformed }
   }
+}
+
+/// Where an episode's download stands: the attribute `user.podcastfs.state`.
+package enum TransferState: String, BinaryValue, CaseIterable {
+  /// Nobody wants it; what came before may still be here.
+  case remote
+  /// Wanted, and waiting for its turn or its next try.
+  case queued
+  case downloading
+  /// Held by the user, with what has come.
+  case paused
+  /// It can't be had; `error` says why.
+  case failed
+  case cached
+
+  /// What changes within one of these moves no episode from one folder to another.
+  package var stage: DownloadStage {
+    switch self {
+    case .remote: .absent
+    case .queued, .downloading: .running
+    case .paused: .paused
+    case .failed: .failed
+    case .cached: .complete
+    }
+  }
+
+  package var name: String { rawValue }
 }

@@ -13,8 +13,7 @@ package struct TransferStore {
   package static let fileName = "transfers.sqlite"
   private static let placeVariable = "XDG_STATE_HOME"
 
-  /// Opens the store in `state`, creating it where it is missing.
-  /// - Throws: `DatabaseError`.
+  /// Makes it where it is missing.
   package init(state: String) throws {
     self.state = state
     var options = Database.Options()
@@ -30,26 +29,20 @@ package struct TransferStore {
 
   package static func damagedName(in state: String) -> String { path(in: state) + ".damaged" }
 
-  package enum Condition: Hashable, Sendable {
-    case missing, sound
-    case unreadable(String)
-  }
-
-  /// What the store looks like to who only looks.
-  package static func condition(in state: String) -> Condition {
-    guard access(path(in: state), F_OK) == 0 else { return .missing }
+  /// Why the store cannot be used; nil where it can, or is missing.
+  package static func problem(in state: String) -> String? {
+    guard access(path(in: state), F_OK) == 0 else { return nil }
     do throws(DatabaseError) {
       let store = try TransferStore(reading: state)
-      guard try store.database.version() == version else { return .unreadable("it is of another version") }
+      guard try store.database.version() == version else { return "it is of another version" }
       let verdict = try store.database.first("PRAGMA quick_check(1)") { $0.string(0) } ?? ""
-      return verdict == "ok" ? .sound : .unreadable(verdict)
+      return verdict == "ok" ? nil : verdict
     } catch {
-      return .unreadable(error.message)
+      return error.message
     }
   }
 
   /// Takes a store that can't be used out of the way, in the place of an earlier one.
-  /// - Returns: where it is kept.
   package static func setAside(in state: String) -> String {
     for suffix in ["", "-wal", "-shm", "-journal"] {
       unlink(damagedName(in: state) + suffix)
@@ -124,7 +117,6 @@ package struct TransferStore {
 
   private static let restingRows = 4096
 
-  /// Whether there is something that a daemon would go on with.
   package func hasUnfinished() throws(DatabaseError) -> Bool {
     try database.exists("SELECT 1 FROM transfer WHERE unfinished LIMIT 1")
   }
@@ -143,12 +135,9 @@ package struct TransferStore {
     }
     // What was forgotten is not to stay in the log either.
     if !removed.isEmpty {
-      _ = try? database.checkpoint(waiting: Self.patience)
+      _ = try? database.checkpoint(waiting: 2)
     }
   }
-
-  /// Seconds.
-  private static let patience = 2.0
 
   package func settings() throws(DatabaseError) -> TransferSettings? {
     try database.first("SELECT value FROM settings") { try? TransferSettings(decoding: $0.blob(0)[...]) }

@@ -325,7 +325,6 @@ private final class InstantTransfers: TransferService {
   var failure: String? { nil }
   var httpCounts: HTTPCounts { HTTPCounts() }
   func protect(_ keys: [MediaKey]) {}
-  var underWay: Int { 0 }
 }
 
 private final class Nothing: Cancellable { func cancel() {} }

@@ -40,9 +40,6 @@ import TransferProtocol
   }
 
   @Test func librariesThatCannotDoTheirJobAreProblems() {
-    #expect(MachineChecks.curl("8.0", hasTLS: false, hasHTTP2: false).isProblem)
-    #expect(
-      MachineChecks.curl("8.0", hasTLS: true, hasHTTP2: true) == .fine("libcurl 8.0 with https and HTTP/2"))
     #expect(MachineChecks.sqlite("3.0", hasFullTextSearch: false).isProblem)
     #expect(MachineChecks.sandbox(status: 1, words: "can open a socket").isProblem)
     #expect(MachineChecks.libraries(program: Products.path("podcastfs")).allSatisfy { !$0.isProblem })

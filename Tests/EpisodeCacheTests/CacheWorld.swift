@@ -82,3 +82,7 @@ final class CacheWorld {
 extension EpisodeWriter {
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws { try write([bytes], at: offset) }
 }
+
+extension EpisodeWriter {
+  var isComplete: Bool { representation.total.map { present.contains(0..<$0) } ?? false }
+}

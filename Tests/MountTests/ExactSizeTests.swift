@@ -131,6 +131,19 @@ import Testing
     #expect(try fixture.isWhole(fixture.episode(1), 1))
   }
 
+  @Test func whatIsHereOfABodyWithoutALengthIsReadThoughTheRestDoesNotCome() throws {
+    let fixture = try MountFixture(size: 900_000)
+    fixture.publish(count: 1)
+    fixture.origin.change("/1.mp3") { ($0.behaviour.omitsLength, $0.behaviour.stallAfter) = (true, 500_000) }
+    try fixture.mount(options: "min_free=0,read_timeout=1")
+    try fixture.makeSearch()
+    let file = try FileDescriptor(opening: fixture.episode(1), O_RDONLY)
+    let bytes = try read(file.rawValue, 0, 1 << 20).get()
+    // Whole blocks.
+    #expect(bytes.count == 499_712 && bytes == fixture.bodies[0].bytes(0..<499_712))
+    #expect(read(file.rawValue, 499_712, 4096) == .failure(.EIO))
+  }
+
   @Test(arguments: [20_000, nil] as [Int64?]) func aShortBodyWithoutALengthIsNotCutOff(_ told: Int64?) throws
   {
     let fixture = try MountFixture()

@@ -31,7 +31,6 @@ final class FakeTransfers: TransferService {
   func steer(_ steering: Steering) { steered.withLock { $0 = steering } }
   var failure: String? { nil }
   var httpCounts: HTTPCounts { HTTPCounts() }
-  var underWay: Int { state.withLock { $0.waiting.count } }
 
   func set(_ status: TransferStatus) {
     let observer = state.withLock { state in

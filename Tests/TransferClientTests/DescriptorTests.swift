@@ -81,8 +81,10 @@ import TransferProtocol
       } catch {
         failure = error as? TransferFailure
       }
-      #expect(failure?.errno == .EIO, "\(intent): \(String(describing: failure))")
+      #expect(failure?.errno == .ENFILE, "\(intent): \(String(describing: failure))")
       #expect(failure?.message.contains("Too many open files") == true, "\(String(describing: failure))")
+      // It is no failure of the episode.
+      #expect(client.status(of: request.key)?.reason == nil)
     }
     for file in taken { close(file) }
     for intent in [OpenIntent.download, .fetchOnly] {

@@ -30,7 +30,6 @@ import Transfers
     }
     #expect(done.wait(until: .after(patience)) { $0 == 5 ? true : nil } == true)
     gate.withLockNotifying { $0 = true }
-    #expect(eventually { pool.isIdle })
   }
 
   /// A lost wake-up delays the last job of a burst until a thread's patience ends, two seconds.

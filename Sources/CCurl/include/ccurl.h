@@ -58,10 +58,4 @@ void podcastfs_curl_multi_set_callbacks(CURLM *multi, podcastfs_curl_socket_call
 /// The address that `reference` means on a page at `base` (RFC 3986 §5), or null; for `podcastfs_curl_free`.
 char *podcastfs_curl_resolve(const char *base, const char *reference);
 
-/// The IP address in network order of a socket about to be made; answers how many bytes it has, 0 for another family.
-/// (libcurl declares the address too short for IPv6.)
-int podcastfs_curl_address(const struct curl_sockaddr *from, uint8_t bytes[16]);
-/// The result of a finished message: the union is out of Swift's reach by name.
-CURLcode podcastfs_curl_message_result(const CURLMsg *message);
-
 #endif

@@ -1,6 +1,8 @@
 internal import Catalog
 internal import Configuration
 internal import Directory
+internal import EpisodeCache
+internal import Glibc
 internal import HTTPKit
 internal import MountService
 internal import PodcastModel
@@ -96,7 +98,9 @@ final class DumpDownload {
     }
   }
 
-  func open(_ status: TransferStatus) throws -> FileDescriptor { try client.openWhole(status) }
+  func open(_ status: TransferStatus) throws -> FileDescriptor {
+    try FileDescriptor(openingRegular: client.layout.data(status.key, status.generation), O_RDONLY)
+  }
 
   /// Removes the downloaded bytes of this dump and of others. Where the daemon's store was lost, it takes them for episodes.
   func remove() throws {
@@ -105,7 +109,8 @@ final class DumpDownload {
   }
 
   private func identity(of status: TransferStatus) -> DumpIdentity? {
-    client.representation(of: status).map { DumpIdentity(url: request.url, $0) }
+    let journal = RangeJournal(reading: client.layout.journal(status.key, status.generation))
+    return journal.representation.map { DumpIdentity(url: request.url, $0) }
   }
 
   /// Waits until the daemon has confirmed an order, for a minute at most.

@@ -146,17 +146,10 @@ package enum MachineChecks {
 
   private static func curl() -> Finding {
     do throws(HTTPError) {
-      let library = try HTTPLibrary()
-      return curl(library.version, hasTLS: library.hasTLS, hasHTTP2: library.hasHTTP2)
+      return .fine("libcurl \(try HTTPLibrary.version())")
     } catch {
       return .problem(error.message, fix: "apt-get install libcurl4")
     }
-  }
-
-  package static func curl(_ version: String, hasTLS: Bool, hasHTTP2: Bool) -> Finding {
-    .check(
-      hasTLS, "libcurl \(version) with https\(hasHTTP2 ? " and HTTP/2" : "")",
-      or: "libcurl \(version) cannot do https", fix: "apt-get install libcurl4")
   }
 
   package static func sqlite(_ version: String, hasFullTextSearch: Bool) -> Finding {

@@ -174,9 +174,9 @@ package enum PlaceChecks {
       let client = try? TransferClient(places: places, settings: settings, isMount: false)
     else { return nil }
     defer { client.stop() }
-    client.waitUntilCurrent(until: .after(5))
+    let hasAnswered = client.waitUntilCurrent(until: .after(5))
     if let failure = client.failure { return .problem(failure, fix: "then open an episode again") }
-    if client.isServed { return nil }
+    if hasAnswered { return nil }
     let process = (try? UnixSocket.peer(of: socket.rawValue).process) ?? 0
     return .problem(
       "process \(process) holds the transfer daemon's lock, but does not answer",
@@ -191,12 +191,11 @@ package enum PlaceChecks {
           "the transfer daemon could not start: \($0)", fix: "fix that, then open an episode again")
       }
     }
-    switch TransferStore.condition(in: state) {
-    case .missing: break
-    case .sound: findings.append(.fine("the database of downloads is intact"))
-    case .unreadable(let why):
+    if let why = TransferStore.problem(in: state) {
       let fix = "none needed: the transfer daemon sets it aside and continues with what is in the cache"
       findings.append(.problem("the database of downloads cannot be read: \(why)", fix: fix))
+    } else if Directories.exists(TransferStore.path(in: state)) {
+      findings.append(.fine("the database of downloads is intact"))
     }
     let damaged = TransferStore.damagedName(in: state)
     if Directories.exists(damaged) {

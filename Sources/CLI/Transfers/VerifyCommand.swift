@@ -1,11 +1,14 @@
 internal import Catalog
 internal import Configuration
+internal import EpisodeCache
 internal import PodcastModel
 internal import PosixKit
 internal import TransferClient
 internal import TransferProtocol
 
 enum VerifyCommand: Command {
+  private typealias Checked = (status: TransferStatus, check: GenerationCheck)
+
   static let name = "verify"
   static let summary = "check downloads against their checksums"
   static let usage = """
@@ -15,8 +18,7 @@ enum VerifyCommand: Command {
     the name of a subscription. What is damaged is downloaded
     again.
 
-      --json   {"checked", "sound_bytes", "unsummed_bytes", "damaged": [{"key", "title", "show", "name", "ranges": [[from,
-               to]]}]}
+      --json   {"checked", "sound_bytes", "damaged": [{"key", "title", "show", "name", "ranges": [[from, to]]}]}
     """
 
   static func run(_ arguments: inout ArgumentList) throws -> Int32 {
@@ -36,16 +38,17 @@ enum VerifyCommand: Command {
     client.waitUntilCurrent(until: .after(2))
     let all = client.allStatuses()
     let chosen = paths.isEmpty ? all : statuses(of: operands.episodes, in: all, places)
-    var checked: [VerifiedEpisode] = []
-    for status in StatusReport.byName(chosen) {
-      do {
-        guard let episode = try client.verify(status) else { continue }
-        checked.append(episode)
-        if episode.damaged.isEmpty { continue }
-        if !isJSON { StandardStreams.print(line(episode)) }
-        if let failure = replace(episode, client) { failures.append("\(label(status)): \(failure)") }
+    var checked: [Checked] = []
+    for status in chosen.sorted(by: { ($0.show, $0.fileName) < ($1.show, $1.fileName) }) {
+      do throws(PosixError) {
+        let check = try GenerationCheck(client.layout, status.key, status.generation)
+        checked.append((status, check))
+        if check.damaged.isEmpty { continue }
+        if !isJSON { StandardStreams.print(line(status, check)) }
+        if let failure = replace(status, client) { failures.append("\(label(status)): \(failure)") }
       } catch {
-        failures.append("\(label(status)): \(error)")
+        // Of some nothing is cached.
+        if error.errno != .ENOENT { failures.append("\(label(status)): \(error)") }
       }
     }
     if isJSON {
@@ -68,8 +71,8 @@ enum VerifyCommand: Command {
   }
 
   /// Orders what is damaged anew; why that failed.
-  private static func replace(_ episode: VerifiedEpisode, _ client: TransferClient) -> TransferFailure? {
-    let order = TransferOrder.replace(episode.status.key, generation: episode.status.generation)
+  private static func replace(_ status: TransferStatus, _ client: TransferClient) -> TransferFailure? {
+    let order = TransferOrder.replace(status.key, generation: status.generation)
     let end = Waiting.result(within: 60) { client.order(order, completion: $0) }
     return end ?? TransferFailure(.ETIMEDOUT, "the daemon does not answer")
   }
@@ -79,33 +82,30 @@ enum VerifyCommand: Command {
     return PrintableText.line(words.isEmpty ? status.key.text : words)
   }
 
-  private static func line(_ episode: VerifiedEpisode) -> String {
-    let size = HumanText.size(episode.damaged.reduce(0) { $0 + Int64($1.count) })
-    return "\(label(episode.status)): \(size) damaged, will be downloaded again"
+  private static func line(_ status: TransferStatus, _ check: GenerationCheck) -> String {
+    let size = HumanText.size(check.damaged.reduce(0) { $0 + Int64($1.count) })
+    return "\(label(status)): \(size) damaged, will be downloaded again"
   }
 
-  private static func summary(_ checked: [VerifiedEpisode]) -> String {
-    let damaged = checked.count { !$0.damaged.isEmpty }
-    let unsummed = checked.reduce(0) { $0 + $1.unsummed }
+  private static func summary(_ checked: [Checked]) -> String {
+    let damaged = checked.count { !$0.check.damaged.isEmpty }
     var words = [
       HumanText.count(checked.count, "episode") + " checked",
-      "\(HumanText.size(checked.reduce(0) { $0 + $1.sound })) intact",
+      "\(HumanText.size(checked.reduce(0) { $0 + $1.check.sound })) intact",
     ]
-    if unsummed > 0 { words.append("\(HumanText.size(unsummed)) without a checksum") }
     if !checked.isEmpty { words.append(damaged == 0 ? "nothing is damaged" : "\(damaged) damaged") }
     return words.joined(separator: ", ")
   }
 
-  private static func json(_ checked: [VerifiedEpisode]) -> JSONValue {
-    let damaged = checked.filter { !$0.damaged.isEmpty }.map { episode in
+  private static func json(_ checked: [Checked]) -> JSONValue {
+    let damaged = checked.filter { !$0.check.damaged.isEmpty }.map { status, check in
       JSONValue.members([
-        "key": episode.status.key.text, "title": episode.status.title, "show": episode.status.show,
-        "name": episode.status.fileName, "ranges": episode.damaged.map { [$0.lowerBound, $0.upperBound] },
+        "key": status.key.text, "title": status.title, "show": status.show, "name": status.fileName,
+        "ranges": check.damaged.map { [$0.lowerBound, $0.upperBound] },
       ])
     }
     return .members([
-      "checked": checked.count, "sound_bytes": checked.reduce(0) { $0 + $1.sound },
-      "unsummed_bytes": checked.reduce(0) { $0 + $1.unsummed },
+      "checked": checked.count, "sound_bytes": checked.reduce(0) { $0 + $1.check.sound },
       "damaged": damaged,
     ])
   }

@@ -115,7 +115,7 @@ extension PodcastTree {
   }
 
   private var heldMetrics: [MetricFamily] {
-    let all = gauges + [Gauge("asked of the daemon", transfers.underWay)] + observerGauges
+    let all = gauges + observerGauges
     var held = MetricFamily("podcastfs_held", .gauge, "What is open, parked or in memory.")
     var most = MetricFamily("podcastfs_held_limit", .gauge, "The most of it while nothing is under way.")
     for gauge in all {

@@ -24,12 +24,7 @@ package final class BackgroundWatch {
   /// Seconds in which background downloads wait for NetworkManager's first answer; and those that an answer may take.
   private static let patience = 2.0
   private static let longestAnswer = 30.0
-  private static let manager = "org.freedesktop.NetworkManager"
-  private static let managerPath = "/org/freedesktop/NetworkManager"
 
-  /// - Parameters:
-  ///   - which: the bus; another one than the system's in tests.
-  ///   - powerFolder: where power supplies are.
   package init(
     _ settings: TransferSettings, loop: EventLoop, which: Bus.Which = .system,
     powerFolder: String = PowerSupply.usualFolder
@@ -64,15 +59,15 @@ package final class BackgroundWatch {
       if self?.conditions.network == .asking { self?.learn { $0.network = .free } }
     }
     bus.match(
-      "type='signal',sender='\(Self.manager)',path='\(Self.managerPath)',member='PropertiesChanged',"
-        + "arg0='\(Self.manager)'"
+      "type='signal',sender='\(MeteredNetwork.manager)',path='\(MeteredNetwork.path)',member='PropertiesChanged',"
+        + "arg0='\(MeteredNetwork.manager)'"
     ) { [weak self] signal in
       guard signal.values.count > 1, let value = signal.values[1]["Metered"] else { return }
       self?.heard(value)
     }
     // It comes and goes with its service.
     bus.match(
-      "type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(Self.manager)'"
+      "type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(MeteredNetwork.manager)'"
     ) { [weak self] _ in self?.askNetwork() }
     bus.match(
       "type='signal',sender='org.freedesktop.login1',interface='org.freedesktop.login1.Manager',"
@@ -87,8 +82,8 @@ package final class BackgroundWatch {
 
   private func askNetwork() {
     bus?.call(
-      Self.manager, Self.managerPath, "org.freedesktop.DBus.Properties", "Get",
-      [.string(Self.manager), .string("Metered")], seconds: Self.longestAnswer
+      MeteredNetwork.manager, MeteredNetwork.path, "org.freedesktop.DBus.Properties", "Get",
+      [.string(MeteredNetwork.manager), .string("Metered")], seconds: Self.longestAnswer
     ) { [weak self] answer in
       self?.heard((try? answer.get())?.first)
     }
@@ -138,5 +133,44 @@ package final class BackgroundWatch {
       }
     }
     alarm?.set(after: settings.hours.map { Double($0.secondsUntilChange(at: conditions.second)) })
+  }
+}
+
+/// What background downloads depend on, besides room and hosts.
+package struct BackgroundConditions: Hashable, Sendable {
+  package enum Network: Hashable, Sendable {
+    /// NetworkManager has not answered yet.
+    case asking
+    case free
+    case metered
+  }
+
+  package var network = Network.free
+  package var power = PowerSupply.mains
+  package var isSuspending = false
+  /// The second of the day by the local clock.
+  package var second = 0
+
+  package init() {}
+
+  /// Whether background downloads may run: nil, or why they rest.
+  package func rest(by settings: TransferSettings) -> BackgroundRest? {
+    if isSuspending { return .suspending }
+    if settings.isPaused { return .paused }
+    if let hours = settings.hours, !hours.contains(second / 60) { return .outside(hours) }
+    if case .battery(let charge) = power {
+      let least = settings.restsBelowCharge
+      if least > 100 { return .battery(below: nil) }
+      // A battery without a known charge may be nearly empty.
+      if least > 0, charge ?? 0 < least { return .battery(below: Int(least)) }
+    }
+    if settings.restsOnMetered {
+      switch network {
+      case .asking: return .asking
+      case .metered: return .metered
+      case .free: break
+      }
+    }
+    return nil
   }
 }

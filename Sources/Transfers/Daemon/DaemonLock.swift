@@ -6,14 +6,9 @@ internal import TransferProtocol
 struct DaemonLock: ~Copyable {
   private let file: FileDescriptor
 
-  /// Another daemon has the lock, but serves nobody.
-  struct Unanswered: Error, CustomStringConvertible {
-    var description: String
-  }
-
   /// Takes the lock in `state`.
   /// - Returns: nil where another daemon holds it and serves.
-  /// - Throws: `Unanswered` where one that serves nobody does not let go of it within ten seconds.
+  /// - Throws: EBUSY where one that serves nobody does not let go of it within ten seconds.
   static func take(in state: String) throws -> DaemonLock? {
     let path = DaemonPlace.lockFile(in: state)
     let deadline = MonotonicTime.after(10)
@@ -23,8 +18,8 @@ struct DaemonLock: ~Copyable {
       if file.tryLock(.exclusive), try file.status().st_nlink > 0 { return DaemonLock(file: file) }
       if DaemonPlace.connect(in: state) != nil { return nil }
       if MonotonicTime.now > deadline {
-        throw Unanswered(
-          description: "another podcastfs-transferd has \(path) locked but does not answer: end it")
+        throw TransferFailure(
+          .EBUSY, "another podcastfs-transferd has \(path) locked but does not answer: end it")
       }
       usleep(20_000)
     }

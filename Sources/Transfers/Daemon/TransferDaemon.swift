@@ -22,12 +22,9 @@ package final class TransferDaemon: @unchecked Sendable {
   // The loop's own from `run` on.
   private var driver: EngineDriver?
   private var listener: Int32?
-  private var lastClient: UInt64 = 0
-  private var log: LogFile?
   private var networkWatch: NetworkWatch?
   private var socketWatch: FileWatch?
   private var idleTimer: EventLoop.Timer?
-  private var spareMemoryTimer: EventLoop.Timer?
   private var isIdle = false
   private var isEnding = false
 
@@ -58,13 +55,12 @@ package final class TransferDaemon: @unchecked Sendable {
     try? Directories.replace(DaemonPlace.pidFile(runtime: places.runtime), with: number, outlivesPower: false)
     HTTPSession.blockBrokenPipeSignal()
     let log = LogFile(places.logFile)
-    self.log = log
     let loop = loop
     let driver = try TransferStore.with(places.state, log) {
       try EngineDriver(loop: loop, layout: layout, store: $0, log: log)
     }
     self.driver = driver
-    driver.idlenessChanged = { [weak self] in self?.idlenessChanged($0) }
+    driver.report = { [weak self] in self?.heard($0) }
     let socket = listener.rawValue
     self.listener = socket
     loop.watch(socket, .readable) { [weak self] _ in self?.accept(on: socket) }
@@ -78,7 +74,6 @@ package final class TransferDaemon: @unchecked Sendable {
     return true
   }
 
-  /// Whether what `run` throws is that a disk is full.
   package static func isForLackOfRoom(_ error: any Error) -> Bool {
     let errno = (error as? PosixError)?.errno ?? (error as? DatabaseError)?.errno
     return errno == .ENOSPC || errno == .EDQUOT
@@ -129,62 +124,27 @@ package final class TransferDaemon: @unchecked Sendable {
       // Only this user's own orders, and root's.
       guard let peer = try? UnixSocket.peer(of: socket.rawValue), peer.user == geteuid() || peer.user == 0
       else { continue }
-      lastClient += 1
-      let connection = ClientConnection(
-        ClientID(lastClient), socket, loop: loop, status: { [weak self] in self?.driver?.status(of: $0) },
-        counts: { [weak self] in self?.driver?.counts ?? HTTPCounts() },
-        receive: { [weak self] in self?.received($1, from: $0) },
-        ended: { [weak self] in self?.driver?.remove($0) })
-      driver?.add(connection)
+      driver?.serve(socket)
     }
   }
 
-  private func received(_ message: ClientMessage, from connection: ClientConnection) {
-    guard let driver else { return }
-    if case .hello(let version, let answers) = message {
-      let isFirst = connection.greet()
-      driver.post(.joined(connection.id, answersAddresses: answers))
-      // A client says it again where it can tell fresh addresses from now on.
-      guard isFirst else { return }
-      connection.send(
-        .welcome(version: Frames.version, cache: places.cache, runtime: places.runtime))
-      // Before what it is told of downloads.
-      connection.flush()
-      if version > Frames.version {
-        // It starts its own daemon, when this one has made room.
-        log?.write("a newer podcastfs asks: ending, so that its own transfer daemon can begin")
-        return end()
-      }
-      // A mount of an older podcastfs knows by the welcome that it is not served.
-      if version < Frames.version { return connection.close() }
-      driver.tellAll(connection)
-    } else {
-      driver.post(.said(connection.id, message))
+  private func heard(_ report: EngineDriver.Report) {
+    switch report {
+    case .idle(let isIdle): self.isIdle = isIdle
+    case .message: if !isIdle { return }
+    case .newerClient: return end()
     }
-    if isIdle {
-      startIdleTimer()
-      giveBackMemory()
-    }
+    if isIdle { startIdleTimer() } else if let idleTimer { loop.cancel(idleTimer) }
   }
 
-  private func idlenessChanged(_ isIdle: Bool) {
-    self.isIdle = isIdle
-    if isIdle {
-      startIdleTimer()
-      giveBackMemory()
-    } else {
-      for timer in [idleTimer, spareMemoryTimer] { if let timer { loop.cancel(timer) } }
-    }
-  }
-
-  private func giveBackMemory() {
-    if let spareMemoryTimer { loop.cancel(spareMemoryTimer) }
-    spareMemoryTimer = loop.schedule(at: .after(2)) { SpareMemory.giveBack() }
-  }
-
+  /// Gives spare memory back after two seconds without anything to do, and ends after `idleTime`.
   private func startIdleTimer() {
     if let idleTimer { loop.cancel(idleTimer) }
-    idleTimer = loop.schedule(at: .after(idleTime)) { [weak self] in self?.end() }
+    idleTimer = loop.schedule(at: .after(min(2, idleTime))) { [weak self] in
+      guard let self else { return }
+      SpareMemory.giveBack()
+      idleTimer = loop.schedule(at: .after(idleTime - 2)) { [weak self] in self?.end() }
+    }
   }
 }
 

@@ -15,7 +15,7 @@ package final class DiskPool: Sendable {
   }
 
   /// Sixteen for episodes' files; four for flushes, which take longest and nobody waits for; three for the others.
-  private let queues = (0..<23).map { _ in DiskQueue() }
+  private let queues = (0..<23).map { _ in WorkQueue(name: "disk", stackSize: 256 << 10) }
 
   package init() {}
 
@@ -29,51 +29,6 @@ package final class DiskPool: Sendable {
       case .log: 21
       case .cache: 22
       }
-    queues[number].run(job)
+    queues[number].async(job)
   }
-
-  package var isIdle: Bool { queues.allSatisfy(\.isIdle) }
-}
-
-/// Runs jobs one after the other, on a thread that begins with the first and ends when it has had none for two seconds.
-private final class DiskQueue: Sendable {
-  private struct State: ~Copyable {
-    var jobs: [Callback<Void>] = []
-    var hasThread = false
-    var isWorking = false
-  }
-  private let state = Monitor(State())
-
-  func run(_ job: @escaping @Sendable () -> Void) {
-    // Only the queue's own thread waits for this condition.
-    let needsThread = state.withLockNotifying(one: true) { state in
-      state.jobs.append(Callback(job))
-      defer { state.hasThread = true }
-      return !state.hasThread
-    }
-    // Where the system gives no thread (`ulimit -u`), the caller does the work, and waits for the disk.
-    if needsThread && !PosixThread.attempt("disk", stackSize: 256 << 10, { self.work(patience: 2) }) {
-      work(patience: 0)
-    }
-  }
-
-  private func work(patience: Double) {
-    while true {
-      let jobs = state.wait(until: .after(patience)) { state -> [Callback<Void>]? in
-        state.isWorking = !state.jobs.isEmpty
-        if state.jobs.isEmpty { return nil }
-        defer { state.jobs = [] }
-        return state.jobs
-      }
-      for job in jobs ?? [] { job() }
-      let ends = state.withLock { state in
-        state.isWorking = false
-        if jobs == nil && state.jobs.isEmpty { state.hasThread = false }
-        return !state.hasThread
-      }
-      if ends { return }
-    }
-  }
-
-  var isIdle: Bool { state.withLock { $0.jobs.isEmpty && !$0.isWorking } }
 }

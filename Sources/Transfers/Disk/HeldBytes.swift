@@ -8,6 +8,14 @@ struct HeldBytes {
     let offset: Int64
 
     var bytes: UnsafeRawBufferPointer { chunk.read(range) }
+
+    /// What of it lies in `wanted`, `shift` bytes further on; nil where nothing does.
+    fileprivate func part(in wanted: Range<Int64>, shift: Int64 = 0) -> Piece? {
+      let part = (offset..<offset + Int64(range.count)).clamped(to: wanted)
+      if part.isEmpty { return nil }
+      let start = range.lowerBound + Int(part.lowerBound - offset)
+      return Piece(chunk: chunk, range: start..<start + part.count, offset: part.lowerBound + shift)
+    }
   }
 
   /// Places as the engine names them are this much behind those that were expected.
@@ -42,28 +50,27 @@ struct HeldBytes {
   /// Takes the bytes of `range`, and drops those before it.
   mutating func take(_ range: Range<Int64>) -> [Piece] {
     let wanted = range.lowerBound - shift..<range.upperBound - shift
-    var taken: [Piece] = []
-    while let piece = pieces.first, piece.offset < wanted.upperBound {
-      pieces.removeFirst()
-      let extent = piece.offset..<piece.offset + Int64(piece.range.count)
-      let part = extent.clamped(to: wanted)
-      if !part.isEmpty {
-        let from = piece.range.lowerBound + Int(part.lowerBound - piece.offset)
-        taken.append(
-          Piece(
-            chunk: piece.chunk, range: from..<from + Int(part.upperBound - part.lowerBound),
-            offset: part.lowerBound + shift))
-      }
-      if extent.upperBound > wanted.upperBound {
-        let kept = Int(wanted.upperBound - piece.offset)
-        let lower = piece.range.lowerBound + max(kept, 0)
-        pieces.insert(
-          Piece(
-            chunk: piece.chunk, range: lower..<piece.range.upperBound,
-            offset: piece.offset + Int64(max(kept, 0))), at: 0)
-        break
-      }
-    }
-    return taken
+    defer { pieces = pieces.compactMap { $0.part(in: wanted.upperBound..<Int64.max) } }
+    return pieces.compactMap { $0.part(in: wanted, shift: shift) }
+  }
+}
+
+/// Memory for a piece of a body. The loop fills each byte once, and hands out only ranges that it has filled, which
+/// nobody changes any more; the memory goes back with the last reference: that makes it Sendable.
+final class Chunk: @unchecked Sendable {
+  /// 64 KiB: less would make many pieces of a write. Larger blocks than these malloc(3) would give back to the kernel each
+  /// time, whose fresh pages cost more than writing does.
+  static let size = 64 << 10
+
+  private let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
+
+  deinit { memory.deallocate() }
+
+  func fill(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
+    UnsafeMutableRawBufferPointer(rebasing: memory[offset..<offset + bytes.count]).copyMemory(from: bytes)
+  }
+
+  func read(_ range: Range<Int>) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(memory)[range])
   }
 }

@@ -10,32 +10,46 @@ internal import TransferStore
 /// Does what the engine has decided, and tells it what came of that: the one place where its effects meet the world.
 /// Made, called and let go of by the loop's thread only: that makes it Sendable.
 final class EngineDriver: @unchecked Sendable {
-  private var engine: TransferCore
-  private let loop: EventLoop
+  private(set) var engine: TransferCore
+  let loop: EventLoop
   private let http: HTTPSession
-  let disk = DiskPool()
+  private let disk = DiskPool()
   let layout: CacheLayout
   private let room: DiskRoom
   private let store: Monitor<TransferStore>
   private let rows: StoredRows
-  private let log: LogFile
+  let log: LogFile
   private let background: BackgroundWatch
   private var flows: [FlowID: FlowReceiver] = [:]
   private var files: [StoreID: EpisodeFiles] = [:]
   private(set) var counts = HTTPCounts()
-  private(set) var clients: [ClientID: ClientConnection] = [:]
+  var clients: [ClientID: Client] = [:]
   private var events: [Event] = []
   /// Responses that take no more before the engine has heard of what came.
   private var resting: [FlowReceiver] = []
-  private var isDraining = false
+  private var hearing = Hearing.idle
   /// Gives what the engine wants of the disk to its threads, in order: when hosts have been asked and clients told, for
   /// those threads take processors away from who waits for that.
-  private var jobs: [() -> Void] = []
-  /// Whether the engine will hear of bytes that come slowly.
-  private var isTelling = false
+  private var jobs = (waiting: [() -> Void](), underWay: 0)
   private var timer: EventLoop.Timer?
-  /// Called when there is nothing to do any more, and when there is again.
-  var idlenessChanged: (Bool) -> Void = { _ in }
+  var report: (Report) -> Void = { _ in }
+
+  /// When the engine hears of what has come.
+  private enum Hearing {
+    case idle
+    case later(EventLoop.Timer)
+    case soon
+  }
+
+  /// What the daemon has to know.
+  enum Report {
+    /// There is nothing to do any more, or there is again.
+    case idle(Bool)
+    /// A client has said something.
+    case message
+    /// A newer podcastfs has greeted.
+    case newerClient
+  }
 
   init(
     loop: EventLoop, layout: CacheLayout, store: consuming sending TransferStore, log: LogFile
@@ -76,21 +90,25 @@ final class EngineDriver: @unchecked Sendable {
     post(.networkChanged)
   }
 
-  private func scheduleDrain() {
-    if isDraining { return }
-    isDraining = true
+  func scheduleDrain() {
+    switch hearing {
+    case .soon: return
+    case .later(let timer): loop.cancel(timer)
+    case .idle: break
+    }
+    hearing = .soon
     loop.soon { [unowned self] in drain() }
   }
 
   /// The engine hears of bytes at once where they end somebody's wait, else a moment later, with those that come meanwhile.
   func arrived(_ count: Int, of flow: FlowID) {
     if engine.endsWait(count, of: flow) { return scheduleDrain() }
-    if isTelling { return }
-    isTelling = true
-    loop.schedule(at: .after(Self.tellAfter)) { [unowned self] in
-      isTelling = false
-      scheduleDrain()
-    }
+    guard case .idle = hearing else { return }
+    hearing = .later(
+      loop.schedule(at: .after(Self.tellAfter)) { [unowned self] in
+        hearing = .idle
+        scheduleDrain()
+      })
   }
 
   /// Seconds. 128 KiB that come sooner are told at once.
@@ -100,7 +118,7 @@ final class EngineDriver: @unchecked Sendable {
   func rest(_ flow: FlowReceiver) {
     flow.isResting = true
     resting.append(flow)
-    if let task = flow.task { http.pause(task) }
+    steer(flow)
     scheduleDrain()
   }
 
@@ -111,7 +129,7 @@ final class EngineDriver: @unchecked Sendable {
     defer {
       for flow in rested {
         flow.isResting = false
-        if !flow.isHeld, flows[flow.id] === flow, let task = flow.task { http.resume(task) }
+        if flows[flow.id] === flow { steer(flow) }
       }
     }
     while !events.isEmpty {
@@ -123,8 +141,8 @@ final class EngineDriver: @unchecked Sendable {
       }
       http.begin()
     }
-    isDraining = false
-    for client in clients.values { client.flush() }
+    hearing = .idle
+    for client in clients.values { client.socket.flush() }
     runJobs()
   }
 
@@ -138,22 +156,8 @@ final class EngineDriver: @unchecked Sendable {
   }
 
   private func runJobs() {
-    for run in jobs { run() }
-    jobs = []
-  }
-
-  func add(_ client: ClientConnection) { clients[client.id] = client }
-
-  func remove(_ client: ClientConnection) {
-    guard clients.removeValue(forKey: client.id) != nil else { return }
-    post(.left(client.id))
-  }
-
-  func status(of key: MediaKey) -> TransferStatus? { engine.status(of: key) }
-
-  func tellAll(_ client: ClientConnection) {
-    client.tellAll(engine.keys)
-    scheduleDrain()
+    for run in jobs.waiting { run() }
+    jobs.waiting = []
   }
 
   private func perform(_ effects: [Effect]) { for effect in effects { perform(effect) } }
@@ -162,7 +166,10 @@ final class EngineDriver: @unchecked Sendable {
     switch effect {
     case .ask(let id, let request): ask(id, request)
     case .place(let id, let offset): flows[id]?.held.place(at: offset)
-    case .hold(let id, let isHeld): hold(id, isHeld)
+    case .hold(let id, let isHeld):
+      guard let flow = flows[id] else { return }
+      flow.isHeld = isHeld
+      steer(flow)
     case .stop(let id): if let flow = flows[id], let task = flow.task, !flow.hasEnded { http.cancel(task) }
     case .end(let id):
       if let flow = flows.removeValue(forKey: id), let task = flow.task, !flow.hasEnded { http.cancel(task) }
@@ -171,51 +178,55 @@ final class EngineDriver: @unchecked Sendable {
       guard let files = files[id] else { return }
       answer(.flush(files.key)) { .disk(id, files.flush()) }
     case .remove(let key, let generation):
-      let layout = layout
-      answer(.files(key)) {
+      answer(.files(key)) { [layout] in
         let failure = layout.remove(key, generation)
           .map { TransferFailure($0, "cannot remove it from the cache: \($0)") }
         return .removed(key, failure)
       }
-    case .measureRoom:
-      let layout = layout
-      answer(.cache) { .room(DiskSpace.available(at: layout.cache)) }
+    case .measureRoom: answer(.cache) { [layout] in .room(DiskSpace.available(at: layout.cache)) }
     case .evict(let candidates, let count):
-      let layout = layout
-      answer(.cache) { .evicted(layout.evict(candidates, count: count)) }
+      answer(.cache) { [layout] in .evicted(layout.evict(candidates, count: count)) }
     case .listFiles:
-      let (layout, rows, changed) = (layout, rows, engine.keysInMemory)
-      answer(.cache) {
+      answer(.cache) { [layout, rows, changed = engine.keysInMemory] in
         defer { SpareMemory.giveBack() }
         return layout.foundFiles(besides: rows.names(.cached).filter { !changed.contains($0.key) })
       }
     case .save(let id, let records, let removed):
-      let store = store
-      answer(.store) { .saved(id, store.withLock { $0.failure(saving: records, removing: removed) }) }
+      answer(.store) { [store] in
+        .saved(id, store.withLock { $0.failure(saving: records, removing: removed) })
+      }
     case .saveSettings(let settings):
       background.use(settings)
-      let store = store
-      // Where that fails, the next mount says them again.
-      run(.store) { store.withLock { store in try? store.save(settings) } }
-    case .send(let client, let message): clients[client]?.send(message)
-    case .tell(let keys): for client in clients.values { client.tell(keys) }
+      answer(.store) { [store] in
+        // Where that fails, the next mount says them again.
+        store.withLock { store in try? store.save(settings) }
+        return nil
+      }
+    case .send(let client, let message): clients[client]?.answers.append(message)
+    case .tell(let keys):
+      for client in clients.values where client.hasGreeted { client.untold.formUnion(keys) }
     case .log(let line):
-      let log = log
-      run(.log) { log.write(line) }
+      answer(.log) { [log] in
+        log.write(line)
+        return nil
+      }
     case .wake(let time): wake(at: time)
-    case .idle(let isIdle): idlenessChanged(isIdle)
+    case .idle(let isIdle): report(.idle(isIdle))
     }
   }
 
-  /// Does something on a thread for the disk, and tells the engine what came of it.
+  /// Tells the engine what came of a job on a thread for the disk.
   private func answer(_ lane: DiskPool.Lane, _ job: @escaping @Sendable () -> Event?) {
-    run(lane) { [self] in
-      if let event = job() { loop.async { self.post(event) } }
+    jobs.underWay += 1
+    jobs.waiting.append { [self] in
+      disk.run(lane) {
+        let event = job()
+        self.loop.async {
+          self.jobs.underWay -= 1
+          if let event { self.post(event) }
+        }
+      }
     }
-  }
-
-  private func run(_ lane: DiskPool.Lane, _ job: @escaping @Sendable () -> Void) {
-    jobs.append { [disk] in disk.run(lane, job) }
   }
 
   private func wake(at time: Instant) {
@@ -227,10 +238,9 @@ final class EngineDriver: @unchecked Sendable {
     }
   }
 
-  private func hold(_ id: FlowID, _ isHeld: Bool) {
-    guard let flow = flows[id], let task = flow.task else { return }
-    flow.isHeld = isHeld
-    if isHeld { http.pause(task) } else if !flow.isResting { http.resume(task) }
+  private func steer(_ flow: FlowReceiver) {
+    guard let task = flow.task else { return }
+    if flow.isHeld || flow.isResting { http.pause(task) } else { http.resume(task) }
   }
 
   private func ask(_ id: FlowID, _ request: MediaRequest) {
@@ -258,16 +268,15 @@ final class EngineDriver: @unchecked Sendable {
   /// Ends all responses, brings everything to the disk, as far as it takes it in ten seconds, and calls `ended`.
   func stop(_ ended: @escaping () -> Void) {
     // The engine is not to hear that they have gone: what they have open, the next daemon is told.
-    let left = clients.values
+    for client in clients.values { client.socket.close() }
     clients = [:]
-    for client in left { client.close() }
     perform(engine.stop(at: .current))
     runJobs()
     wait(until: .after(10), ended)
   }
 
   private func wait(until deadline: MonotonicTime, _ ended: @escaping () -> Void) {
-    if engine.isAtRest && disk.isIdle || MonotonicTime.now > deadline {
+    if engine.isAtRest && jobs.underWay == 0 || MonotonicTime.now > deadline {
       http.stop()
       return ended()
     }
@@ -285,7 +294,6 @@ extension Moment {
 }
 
 extension TransferStore {
-  /// Saves, and says why that could not be done.
   fileprivate func failure(saving records: [TransferStatus], removing keys: [MediaKey]) -> TransferFailure? {
     do {
       try save(records, removing: keys)

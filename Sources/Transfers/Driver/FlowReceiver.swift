@@ -3,6 +3,7 @@ internal import HTTPKit
 internal import PodcastModel
 internal import PosixKit
 internal import TransferEngine
+internal import TransferProtocol
 
 /// Hears one response for the engine, on the loop: holds its bytes until the engine says where they go, and its head
 /// until enough of what gives a file's beginning has come to tell what it is. Made, called and let go of by the loop's
@@ -77,6 +78,24 @@ final class FlowReceiver: HTTPResponseReceiver, @unchecked Sendable {
   }
 }
 
+extension HTTPRequest {
+  init(_ request: MediaRequest) {
+    self.init(url: request.url)
+    if let range = request.range {
+      headers.append(("Range", "bytes=\(range.start)-\(range.end.map { String($0 - 1) } ?? "")"))
+      if let validator = request.validator { headers.append(("If-Range", validator)) }
+    }
+    let settings = request.settings
+    userAgent = request.userAgent
+    proxy = settings.proxy
+    proxyVariables = settings.proxyVariables
+    allowsPrivateHosts = request.allowsPrivateHosts
+    connectTimeout = Double(settings.connectTimeout) / 1000
+    stallTimeout = Double(settings.stallTimeout) / 1000
+    certificateAuthorities = settings.certificateAuthorities
+  }
+}
+
 extension ResponseHead {
   /// - Parameter now: seconds since 1970.
   init(_ head: HTTPResponseHead, now: Int64) {
@@ -99,12 +118,10 @@ extension Fault {
   init(_ error: HTTPError) {
     let kind: Kind =
       switch error.code {
-      case .nameNotResolved, .connectionRefused, .networkUnreachable, .timedOut, .stalled, .connectionLost,
-        .shortBody, .protocolError, .cancelled, .proxy, .other:
-        .passing
       case .tls: .doubtful
       case .refusedAddress: error.isByLookup ? .doubtful : .lasting
       case .tooManyRedirects, .unsupportedScheme, .malformedURL, .bodyTooLong: .lasting
+      default: .passing
       }
     self.init(kind, error.message, host: error.silentHost)
     isShortBody = error.code == .shortBody

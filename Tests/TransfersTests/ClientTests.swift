@@ -1,17 +1,21 @@
+import EpisodeCache
 import Glibc
 import PodcastModel
 import PosixKit
 import TestSupport
 import Testing
-import TransferEngine
 import TransferProtocol
-import Transfers
+import TransferStore
+
+@testable import Transfers
 
 /// What a client costs, and hears, who reads slowly or never.
-@Suite final class ClientConnectionTests {
-  private var engine: TransferCore
-  private let connection: ClientConnection
+@Suite final class ClientTests {
+  private let driver: EngineDriver
+  private let client: Client
   private let other: FileDescriptor
+  private let keys: [MediaKey]
+  private let directory: TemporaryDirectory
 
   /// Twenty thousand downloads: tens of megabytes to tell.
   init() throws {
@@ -26,22 +30,20 @@ import Transfers
       (record.state, record.order) = (.paused, Int64(number))
       records.append(record)
     }
-    let known = records
-    var rows = StoredRows()
-    let byKey = Dictionary(uniqueKeysWithValues: known.map { ($0.key, $0) })
-    rows.record = { byKey[$0] }
-    rows.names = { _ in known.map { GenerationName(key: $0.key, generation: 0) } }
-    engine = TransferCore(
-      records: [], rows: rows, settings: TransferSettings(), seed: 1,
-      now: Moment(instant: Instant(nanoseconds: 0), wall: 0))
-    let directory = try TemporaryDirectory()
+    keys = records.map(\.key)
+    directory = try TemporaryDirectory()
+    let store = try TransferStore(state: directory.path)
+    try store.save(records)
+    driver = try EngineDriver(
+      loop: EventLoop(), layout: CacheLayout(cache: directory.path("cache"), runtime: directory.path("run")),
+      store: store, log: LogFile(directory.path("log")))
     let listener = try UnixSocket.listen(at: directory.path("socket"))
     other = try UnixSocket.connect(to: directory.path("socket"))
     guard let socket = UnixSocket.accept(on: listener.rawValue) else { throw PosixError.last("accept") }
-    connection = ClientConnection(
-      ClientID(1), socket, loop: try EventLoop(), status: { [engine] in engine.status(of: $0) },
-      counts: { HTTPCounts() }, receive: { _, _ in }, ended: { _ in })
-    _ = connection.greet()
+    driver.serve(socket)
+    client = try #require(driver.clients.values.first)
+    driver.received(
+      .hello(version: Frames.version, answersAddresses: false), from: try #require(driver.clients.keys.first))
   }
 
   /// Takes what has come.
@@ -57,16 +59,16 @@ import Transfers
 
   /// No frame is longer than the protocol allows: each would end the connection.
   @Test func aDaemonWithTwentyThousandDownloadsStillSpeaks() throws {
-    connection.tellAll(engine.keys)
     var buffer = FrameBuffer()
     var told: Set<MediaKey> = []
     var isEnded = false
     while !isEnded {
-      connection.flush()
-      #expect(connection.ready <= 2 * FrameSocket<ClientMessage>.mostReady)
+      client.socket.flush()
+      #expect(client.socket.ready <= 2 * FrameSocket<ClientMessage>.mostReady)
       guard read(&buffer) > 0 else { break }
       while let message: DaemonMessage = try buffer.next() {
         switch message {
+        case .welcome: break
         case .changed(let statuses, _): told.formUnion(statuses.map(\.key))
         case .snapshotEnd: isEnded = true
         default: Issue.record("\(message)")
@@ -79,18 +81,19 @@ import Transfers
 
   @Test func whoNeverReadsCostsANameForEachAndHearsTheEndAllTheSame() throws {
     for round in 0..<50 {
-      connection.tell(engine.keys)
-      if round % 10 == 0 { connection.send(.answer(UInt64(round))) }
-      connection.flush()
-      #expect(connection.ready <= 2 * FrameSocket<ClientMessage>.mostReady)
+      client.untold.formUnion(keys)
+      if round % 10 == 0 { client.answers.append(.answer(UInt64(round))) }
+      client.socket.flush()
+      #expect(client.socket.ready <= 2 * FrameSocket<ClientMessage>.mostReady)
     }
     // All that it hears later is how things are, once.
     var buffer = FrameBuffer()
     var told: [MediaKey: Int] = [:]
     var done: [UInt64] = []
-    while case _ = connection.flush(), read(&buffer) > 0 {
+    while case _ = client.socket.flush(), read(&buffer) > 0 {
       while let message: DaemonMessage = try buffer.next() {
         switch message {
+        case .welcome, .snapshotEnd: break
         case .changed(let statuses, _): for status in statuses { told[status.key, default: 0] += 1 }
         case .answer(let id, _, _): done.append(id)
         default: Issue.record("\(message)")

@@ -6,15 +6,12 @@ package enum ClientMessage: Hashable, Sendable {
   case hello(version: UInt32, answersAddresses: Bool)
   /// The options of a mount; the latest one's hold.
   case settings(TransferSettings)
-  /// An open; answered by `opened` or `openFailed`. `generation` is the one a handle already has (after the
-  /// daemon died): it keeps it while it can.
+  /// An open. `generation` is the one that a handle has already (after the daemon died): it keeps it while it can.
   case open(id: UInt64, TransferRequest, OpenIntent, generation: UInt32?)
   case close(id: UInt64)
-  /// A reader waits for the whole of the blocks that it asks for, or for one byte; answered by `available` or
-  /// `unavailable`.
+  /// A reader waits for the whole of the blocks that it asks for, or for one byte.
   case wait(id: UInt64, open: UInt64, offset: Int64, count: Int64)
   case endWait(id: UInt64)
-  /// Answered by `done` or `refused`.
   case order(id: UInt64, TransferOrder)
   /// The answer to `needAddress`; nil where there is no other one.
   case freshAddress(MediaKey, String?)
@@ -49,6 +46,48 @@ extension ClientMessage: FramedMessage {
     case .endWait: self = try reader.make(Self.endWait)
     case .order: self = try reader.make(Self.order)
     case .freshAddress: self = try reader.make(Self.freshAddress)
+    }
+  }
+}
+
+/// What the daemon tells a mount or a command.
+package enum DaemonMessage: Hashable, Sendable {
+  /// The answer to `hello`: where its cache is, whatever the client's environment says.
+  case welcome(version: UInt32, cache: String, runtime: String)
+  /// Downloads as they are now, and what came of all requests. After `hello` of an observer all that are known, then each
+  /// change.
+  case changed([TransferStatus], HTTPCounts)
+  /// All that are known have been told.
+  case snapshotEnd
+  /// What came of an open, a wait or an order, by the client's number: nil, or why nothing. An open has a generation once
+  /// there is one, and is answered again when one begins.
+  case answer(UInt64, TransferFailure? = nil, generation: UInt32 = 0)
+  /// The address has expired: is there another one?
+  case needAddress(MediaKey, url: String)
+}
+
+extension DaemonMessage: FramedMessage {
+  private enum Kind: UInt8, BinaryValue {
+    case welcome = 1, changed, snapshotEnd, answer, needAddress
+  }
+
+  package func encode(into bytes: inout [UInt8]) {
+    switch self {
+    case .welcome(let version, let cache, let runtime): bytes.put(Kind.welcome, version, cache, runtime)
+    case .changed(let statuses, let counts): bytes.put(Kind.changed, statuses, counts)
+    case .snapshotEnd: bytes.put(Kind.snapshotEnd)
+    case .answer(let id, let failure, let generation): bytes.put(Kind.answer, id, failure, generation)
+    case .needAddress(let key, let url): bytes.put(Kind.needAddress, key, url)
+    }
+  }
+
+  package init(from reader: inout BinaryReader) throws(BinaryError) {
+    switch try Kind(from: &reader) {
+    case .welcome: self = try reader.make(Self.welcome)
+    case .changed: self = try reader.make(Self.changed)
+    case .snapshotEnd: self = .snapshotEnd
+    case .answer: self = try reader.make(Self.answer)
+    case .needAddress: self = try reader.make(Self.needAddress)
     }
   }
 }
