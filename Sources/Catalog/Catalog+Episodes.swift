@@ -23,14 +23,8 @@ extension Catalog {
     try store.read { try EpisodeRow.episodes(ids, in: $0) }
   }
 
-  /// One episode, with its notes.
   package func episode(_ id: Int64) throws(CatalogError) -> Episode? {
     try episodes(from: id, count: 1).first { $0.id == id }
-  }
-
-  /// The newest that is not hidden, without its notes.
-  package func newestEpisode(ofPodcast id: Int64) throws(CatalogError) -> Episode? {
-    try store.read { try EpisodeRow.newest(ofPodcast: id, after: .min, limit: 1, in: $0).first }
   }
 
   /// Some episodes of one podcast from a number on, by number, with their notes.
@@ -68,9 +62,7 @@ extension Catalog {
     _ episode: Int64, _ change: (inout ListeningState, _ duration: Int?) -> Void
   ) throws(CatalogError) {
     try store.change(waitsForDisk: false) { database, changes in
-      guard let row = try EpisodeRow.episodes([episode], in: database).first else {
-        throw CatalogError.unknown("episode")
-      }
+      let row = try existing("episode", EpisodeRow.episodes([episode], in: database).first)
       var state = row.listening
       change(&state, row.duration)
       if try EpisodeMarks.set(state, replacing: row, in: database) { changes.append(.episode(episode)) }
@@ -87,15 +79,12 @@ extension Catalog {
 
   package func restoreHidden(podcast: Int64) throws(CatalogError) {
     try store.change { database, changes in
-      guard try PodcastRecord.load(podcast, in: database) != nil else {
-        throw CatalogError.unknown("podcast")
-      }
+      _ = try existing("podcast", PodcastRecord.load(podcast, in: database))
       if try EpisodeMarks.restoreHidden(podcast, in: database) { changes.append(.podcast(podcast)) }
     }
   }
 }
 
-/// Marks of episodes; within a transaction.
 enum EpisodeMarks {
   /// - Returns: whether that is another state than the episode had; false where it is not known.
   static func set(_ state: ListeningState, episode: Int64, in database: Database) throws -> Bool {
@@ -116,7 +105,6 @@ enum EpisodeMarks {
     return true
   }
 
-  /// - Returns: whether it was the other way before.
   static func setHidden(_ hidden: Bool, _ episode: Int64, in database: Database) throws -> Bool {
     try database.run("UPDATE episode SET hidden = ? WHERE id = ? AND hidden <> ?1", hidden, episode)
     if database.changedRows == 0 { return false }
@@ -124,7 +112,6 @@ enum EpisodeMarks {
     return true
   }
 
-  /// - Returns: whether any was hidden.
   static func restoreHidden(_ podcast: Int64, in database: Database) throws -> Bool {
     try database.run("UPDATE episode SET hidden = 0 WHERE podcast_id = ? AND hidden = 1", podcast)
     if database.changedRows == 0 { return false }
@@ -132,7 +119,6 @@ enum EpisodeMarks {
     return true
   }
 
-  /// Keeps `podcast.newest`, by which `latest` looks no further than it must.
   fileprivate static func hiddenChanged(_ podcast: Int64, in database: Database) throws {
     try database.run("UPDATE podcast SET newest = \(EpisodeNumbers.newest) WHERE id = ?1", podcast)
     try database.run(

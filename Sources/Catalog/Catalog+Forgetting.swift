@@ -16,7 +16,7 @@ extension Catalog {
   /// - Returns: `mediaKeys(ofPodcast:)`.
   package func forget(podcast id: Int64) throws(CatalogError) -> [MediaKey] {
     let keys = try store.change { database, changes in
-      guard try PodcastRecord.load(id, in: database) != nil else { throw CatalogError.unknown("podcast") }
+      _ = try existing("podcast", PodcastRecord.load(id, in: database))
       let keys = try EpisodeRow.mediaKeys(ofPodcast: id, in: database)
       try Forgetting.hide(id, in: database, &changes)
       return keys
@@ -27,12 +27,10 @@ extension Catalog {
     return keys
   }
 
-  /// Goes on with forgetting podcasts where an earlier process ended before it was done.
   package func finishForgetting() throws(CatalogError) {
     try Forgetting.finish(store, withWords: true)
   }
 
-  /// Bytes of the catalogue's file that are in use.
   package func usedBytes() throws(CatalogError) -> Int64 { try store.usedBytes() }
 
   /// Forgets what nobody follows, sees in a search, keeps, has queued or has in the cache, when it is a while ago that it was
@@ -75,20 +73,22 @@ struct Upkeep: Sendable {
   /// Where the catalogue is larger than it may be: what no search shows goes at once, then the episodes of what
   /// searches show, which come again when somebody looks.
   private func shrink() throws(CatalogError) {
-    if try store.usedBytes() <= limit { return }
-    for podcast in try unused(for: Self.leastPatience, Self.isShownNowhere) {
-      try forget(podcast)
-      if try store.usedBytes() <= limit { return }
-    }
-    for podcast in try unused(for: Self.leastPatience, "p.episode_count > 0") {
-      try Forgetting.deleteEpisodes(of: podcast, store)
-      try store.change(.refresh) { database, changes in
-        // As if it had never been fetched.
-        _ = try FeedRecord.change(podcast, in: database) { ($0.lastRefresh, $0.nextRefresh) = (nil, nil) }
-        try database.run("UPDATE podcast SET indexed_upto = next_episode - 1 WHERE id = ?", podcast)
-        changes.append(.podcast(podcast))
+    for isWhole in [true, false] {
+      let condition = isWhole ? Self.isShownNowhere : "p.episode_count > 0"
+      for podcast in try unused(for: Self.leastPatience, condition) {
+        if try store.usedBytes() <= limit { return }
+        if isWhole { try forget(podcast) } else { try empty(podcast) }
       }
-      if try store.usedBytes() <= limit { return }
+    }
+  }
+
+  /// Makes a podcast as if it had never been fetched.
+  private func empty(_ podcast: Int64) throws(CatalogError) {
+    try Forgetting.deleteEpisodes(of: podcast, store)
+    try store.change(.refresh) { database, changes in
+      try FeedRecord.change(podcast, in: database) { ($0.lastRefresh, $0.nextRefresh) = (nil, nil) }
+      try database.run("UPDATE podcast SET indexed_upto = next_episode - 1 WHERE id = ?", podcast)
+      changes.append(.podcast(podcast))
     }
   }
 
@@ -120,7 +120,8 @@ struct Upkeep: Sendable {
 
 /// How a podcast's rows go: first it is hidden from everybody, then deleted in pieces that no verb waits for long.
 enum Forgetting {
-  private static let piece = 500
+  /// Episodes of one transaction: to make their texts as the index has them takes some tens of milliseconds.
+  private static let piece = 100
 
   /// From here on nothing shows it, and its address and name are free.
   static func hide(_ podcast: Int64, in database: Database, _ changes: inout [CatalogChange]) throws {
@@ -131,7 +132,7 @@ enum Forgetting {
       "DELETE FROM queue WHERE episode_id BETWEEN ? AND ?", EpisodeID.first(ofPodcast: podcast),
       EpisodeID.last(ofPodcast: podcast))
     if database.changedRows > 0 { changes.append(.queue) }
-    for table in ["subscription", "former_address", "result", "feed", "archive"] {
+    for table in ["subscription", "former_address", "result", "feed"] {
       try database.run("DELETE FROM \(table) WHERE podcast_id = ?", podcast)
     }
     try database.run(
@@ -151,7 +152,6 @@ enum Forgetting {
     changes.append(.podcast(podcast))
   }
 
-  /// Deletes what is hidden.
   /// - Parameter withWords: their words leave the full-text index, too.
   static func finish(_ store: CatalogStore, withWords: Bool = false) throws(CatalogError) {
     while let podcast = try next(store) {
@@ -177,24 +177,19 @@ enum Forgetting {
   }
 
   static func deleteEpisodes(of podcast: Int64, _ store: CatalogStore) throws(CatalogError) {
-    let first = EpisodeID.first(ofPodcast: podcast)
-    while true {
-      // The texts as they are in the index, made before the transaction.
-      let (revision, indexed, rows) = try store.read { database in
-        let numbers = try EpisodeNumbers(podcast: podcast, in: database)
-        let rows = try database.all(
-          """
-          SELECT e.id, e.title, n.text FROM episode e LEFT JOIN notes n ON n.episode_id = e.id
-          WHERE e.id BETWEEN ? AND ? ORDER BY e.id LIMIT ?
-          """, first, EpisodeID.last(ofPodcast: podcast), piece
-        ) { ($0.int64(0), IndexedText(title: $0.string(1), notes: $0.stringIfPresent(2))) }
-        return (numbers?.revision ?? 0, numbers?.indexed ?? 0, rows)
-      }
-      if rows.isEmpty { return }
-      try store.write(.refresh) { database in
-        guard try EpisodeNumbers(podcast: podcast, in: database)?.revision == revision else { return }
-        for (id, text) in rows {
-          if id <= first + indexed { try FullText.removeEpisode(id, text, in: database) }
+    var isDone = false
+    while !isDone {
+      isDone = try store.write(.refresh, waitsForDisk: false) { database in
+        let ids = try database.numbers(
+          "SELECT id FROM episode WHERE id BETWEEN ? AND ? LIMIT ?", EpisodeID.first(ofPodcast: podcast),
+          EpisodeID.last(ofPodcast: podcast), piece)
+        let indexed = try EpisodeNumbers(podcast: podcast, in: database)?.indexed ?? 0
+        for id in ids {
+          if id <= EpisodeID.first(ofPodcast: podcast) + indexed,
+            let texts = try EpisodeTexts(id, in: database)
+          {
+            try FullText.removeEpisode(id, IndexedText(texts), in: database)
+          }
           try PersonRows.remove(id, in: database)
           try database.run("DELETE FROM episode WHERE id = ?", id)
         }
@@ -202,9 +197,10 @@ enum Forgetting {
           """
           UPDATE podcast SET revision = revision + 1, episode_count = episode_count - ?, newest = NULL
           WHERE id = ?
-          """, rows.count, podcast)
+          """, ids.count, podcast)
         // They come again when somebody looks.
-        _ = try FeedRecord.change(podcast, in: database) { $0.forgetAnswer() }
+        try FeedRecord.change(podcast, in: database) { $0.forgetAnswer() }
+        return ids.count < piece
       }
     }
   }

@@ -16,11 +16,9 @@ package final class Catalog: Sendable {
   let settings: Settings
   let store: CatalogStore
   let texts: TextIndex
-  /// The offline directory, whether or not one is installed.
   package let directory: PodcastDirectory
   let feeds: FeedRefresher
   let apple: AppleSearch
-  /// Searches whose charts are being read.
   let chartsOnTheirWay = Monitor<Set<Int64>>([])
   package let transcripts: LazyTranscriptIndex
   let requests: RequestMaker
@@ -35,14 +33,9 @@ package final class Catalog: Sendable {
   let searchThreads = WorkQueue(name: "catalog-search", threads: 4)
   /// The same for searches that the directory has answered: no other search waits for theirs.
   let completingThreads = WorkQueue(name: "catalog-merge", threads: 2)
-  /// What is short and nobody waits for.
   private let queue: WorkQueue
 
   /// Opens the catalogue, creating it. Costs the same however much is known.
-  /// - Parameters:
-  ///   - feedReader: what parses feeds.
-  ///   - archiveBytes: the most bytes of the pages of one archive (RFC 5005).
-  ///   - clock: seconds since 1970.
   package init(
     places: Places, settings: Settings, http: HTTPClient, feedReader: FeedReader,
     archiveBytes: Int64 = Catalog.longestArchive,
@@ -50,11 +43,7 @@ package final class Catalog: Sendable {
   ) throws(CatalogError) {
     self.settings = settings
     self.http = http
-    do {
-      try Directories.createPrivate(places.data)
-    } catch {
-      throw CatalogError(wrapping: error)
-    }
+    try wrapping { try Directories.createPrivate(places.data) }
     log = LogFile(places.logFile)
     requests = RequestMaker(settings: settings)
     apple = AppleSearch(settings: settings)
@@ -135,7 +124,6 @@ package final class Catalog: Sendable {
     let last: Int64? = try? store.read { try $0.first("SELECT upkeep FROM counter") { $0.int64(0) } }
     guard let last else { return Double(Upkeep.period) }
     if last > now - Upkeep.period && last <= now { return Double(Upkeep.period - (now - last)) }
-    // Where the file can't be written, tomorrow's does it.
     feeds.background.async { [self] in try? forgetUnused(keeping: cached()) }
     return Double(Upkeep.period)
   }

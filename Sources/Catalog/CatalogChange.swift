@@ -4,7 +4,6 @@ internal import SQLiteKit
 package enum CatalogChange: Hashable, Sendable {
   /// Searches were made or forgotten: look at the list again.
   case searches
-  /// One search was made, made again or forgotten.
   case search(Int64)
   case results(search: Int64)
   /// One result of a search was taken away from it.
@@ -21,11 +20,9 @@ package enum CatalogChange: Hashable, Sendable {
   case refreshed(podcast: Int64, newEpisodes: Int)
   /// What is subscribed to, or under which name: look at the list again.
   case subscriptions
-  /// One subscription was made, renamed or ended.
   case subscription(Int64, podcast: Int64)
   /// One episode's marks (played, hidden) or what its feed says of it.
   case episode(Int64)
-  /// What the queue holds, or in which order.
   case queue
   /// The full-text index has caught up with many new texts.
   case texts
@@ -99,20 +96,15 @@ enum ChangeLog {
   /// More changes than these of one commit are `everything`.
   private static let changeLimit = 256
 
-  /// Within the transaction that makes the changes.
   static func append(_ changes: [CatalogChange], in database: Database) throws {
-    try database.run("UPDATE counter SET commits = commits + 1")
-    let number = try count(in: database)
     let told = changes.count > changeLimit ? [.everything] : changes
-    try database.run(
-      "INSERT OR REPLACE INTO change_log (number, changes) VALUES (?, ?)", number,
-      told.map(\.text).joined(separator: "\n"))
-    try database.run("DELETE FROM change_log WHERE number <= ?", number - length)
+    try database.run("INSERT INTO change_log (changes) VALUES (?)", told.map(\.text).joined(separator: "\n"))
+    try database.run("DELETE FROM change_log WHERE number <= ?", database.lastInsertedID - length)
   }
 
   static func count(in database: Database) throws -> Int64 {
     // What else has written to the file may have made it anything.
-    min(max(try database.number("SELECT commits FROM counter") ?? 0, 0), 1 << 60)
+    min(max(try database.number("SELECT max(number) FROM change_log") ?? 0, 0), 1 << 60)
   }
 
   /// The commits after `number`, in order; one that says `everything` where some of them are not in the table.

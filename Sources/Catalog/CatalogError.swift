@@ -46,7 +46,6 @@ package struct CatalogError: Error, Hashable, Sendable, CustomStringConvertible 
     self.init(error.errno, error.message)
   }
 
-  /// Any error of what the catalogue is built on.
   init(wrapping error: any Error) {
     switch error {
     case let error as CatalogError: self = error
@@ -77,7 +76,6 @@ package struct CatalogError: Error, Hashable, Sendable, CustomStringConvertible 
     self = CatalogError(damageOf: path, error) ?? CatalogError(wrapping: error)
   }
 
-  /// nil where the error is another one.
   private init?(damageOf path: String, _ error: any Error) {
     guard let error = error as? DatabaseError, error.isDamaged else { return nil }
     self.init(
@@ -97,4 +95,15 @@ package struct CatalogError: Error, Hashable, Sendable, CustomStringConvertible 
       }
     self.init(errno, HTTPStatus.text(status, from: host))
   }
+}
+
+/// - Throws: that there is no such thing in the catalogue, where there is no value.
+func existing<Value>(_ what: String, _ value: Value?) throws(CatalogError) -> Value {
+  guard let value else { throw CatalogError.unknown(what) }
+  return value
+}
+
+/// - Throws: any error of what the catalogue is built on as its own.
+func wrapping<Value>(_ body: () throws -> Value) throws(CatalogError) -> Value {
+  do { return try body() } catch { throw CatalogError(wrapping: error) }
 }

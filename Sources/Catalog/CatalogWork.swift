@@ -65,7 +65,6 @@ final class TaskRegistry: Sendable {
   }
   private let state = Monitor(State())
 
-  /// - Returns: false where nothing may begin any more.
   func add(_ task: any Cancellable) -> Bool {
     state.withLock { state in
       if !state.isClosed { state.tasks[ObjectIdentifier(task)] = task }

@@ -1,4 +1,4 @@
-internal import PodcastModel
+package import PodcastModel
 
 /// Decides which known episode each item of a feed is (Documentation/Catalogue.md, "How episodes are recognized").
 ///
@@ -57,7 +57,6 @@ package enum EpisodeMatcher {
 /// An item or a known episode with what the rules compare.
 private struct Candidate: Sendable {
   let guid: String?
-  /// See `StableAddress`.
   let address: String
   let host: Substring
   /// Letters and digits; nil where there are none.
@@ -109,7 +108,6 @@ private struct Matching {
 
   /// Pairs that are compared under one key; where there are more, the key tells nothing.
   private static let mostPairs = 1 << 20
-  /// Seconds.
   private static let day: UInt64 = 86_400
 
   init(_ items: [ItemTraits], _ known: [ItemTraits]) {
@@ -188,5 +186,30 @@ private struct Matching {
   private mutating func take(_ item: Int, _ place: Int, _ rule: EpisodeMatcher.Rule) {
     matches[item] = .known(place, rule)
     isTaken[place] = true
+  }
+}
+
+/// What tells an episode from others, as a feed says it: the same for an item that comes in and for a known episode. What
+/// a feed does not say is nil or empty.
+package struct ItemTraits: Hashable, Sendable {
+  package var guid: String?
+  package var address: WebAddress
+  package var title: String
+  /// Seconds since 1970, as the feed says.
+  package var published: Int64?
+  /// A sum of all that the feed says of it: duration, length and notes, too.
+  package var fingerprint: Int64 = 0
+
+  package init(address: WebAddress, title: String) {
+    self.address = address
+    self.title = title
+  }
+}
+
+extension ItemTraits {
+  var withoutFingerprint: ItemTraits {
+    var traits = self
+    traits.fingerprint = 0
+    return traits
   }
 }

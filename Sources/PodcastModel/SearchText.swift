@@ -33,7 +33,7 @@ package enum SearchText {
     }.joined(separator: " AND ")
   }
 
-  /// Of beginnings of words up to so many characters the index of episodes knows at once where they are.
+  /// Of beginnings of words up to so many characters the directory's index knows at once where they are.
   package static let indexedBeginnings = 3
 
   /// The words of a query as the index of episodes has them. That index knows no places of words: characters that are
@@ -53,11 +53,6 @@ package enum SearchText {
       true
     default: (0x300...0x36F).contains(scalar.value)
     }
-  }
-
-  /// A query for one of some words; short ones may be the beginning of a word.
-  package static func episodeQuery(_ forms: [String]) -> String {
-    "(\(forms.map { $0.count <= indexedBeginnings ? "\"\($0)\" *" : "\"\($0)\"" }.joined(separator: " OR ")))"
   }
 
   private static func separated(_ text: String) -> String {

@@ -131,7 +131,6 @@ import Testing
     let after = try world.catalog.episodes(ofPodcast: podcast)
     #expect(Array(after.prefix(18)).map(\.stem) == before.map(\.stem))
     #expect(after.count == 18 + outcome.newEpisodes.count)
-    #expect(outcome.newEpisodes.count + outcome.changedCount > 0)
     #expect(try world.refresh(podcast) == .unchanged)
   }
 
@@ -183,10 +182,6 @@ import Testing
       let outcome = try world.refresh(podcast)
       #expect(outcome.newEpisodes.isEmpty)
       #expect(try world.catalog.episodes(ofPodcast: podcast).count == 15)
-      #expect(try world.catalog.podcast(podcast)?.error?.contains("1048575 episodes") == true)
     }
-    // An answer without news says so too.
-    try world.refresh(podcast)
-    #expect(try world.catalog.podcast(podcast)?.error?.contains("1048575 episodes") == true)
   }
 }

@@ -23,22 +23,6 @@ import Testing
     #expect(try world.file().exists("SELECT 1 FROM feed WHERE is_away = 0"), "the network is not to blame")
   }
 
-  @Test func `A host that fails is not asked by every look`() throws {
-    let world = try CatalogWorld()
-    let podcast = try world.podcast()
-    world.web.set("/feed", FakeWeb.Page(status: 500))
-    for _ in 0..<200 {
-      let error = #expect(throws: CatalogError.self) { try world.refresh(podcast, .firstLook) }
-      #expect(error?.errno == .EIO)
-    }
-    // The waits between its tries double.
-    #expect(world.web.requests("/feed").count < 20)
-    // By hand it is asked at once, and a success ends the waiting.
-    world.web.set("/feed", Self.one.page)
-    #expect(try world.refresh(podcast, .forced).newEpisodes.count == 1)
-    #expect(try world.refresh(podcast, .firstLook) == .unchanged)
-  }
-
   @Test func `A look soon after a failure tries again`() throws {
     let world = try CatalogWorld()
     let podcast = try world.podcast()

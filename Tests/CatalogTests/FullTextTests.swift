@@ -92,14 +92,14 @@ import Testing
     let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
     let before = try Self.pagesWritten(file)
     world.web.set("/feed", page("lighthouses"))
-    #expect(try world.refresh(podcast).changedCount == 60)
+    try world.refresh(podcast)
     #expect(try Self.pagesWritten(file) - before < 20)
     #expect(try found(world.catalog, "foghorns").isEmpty)
     #expect(try found(world.catalog, "lighthouses") == ["Harbour Lights"])
     // What is changed but for its texts costs the index nothing.
     let then = try Self.pagesWritten(file)
     world.web.set("/feed", page("lighthouses", at: "other"))
-    #expect(try world.refresh(podcast).changedCount == 60)
+    try world.refresh(podcast)
     #expect(try Self.pagesWritten(file) == then)
     #expect(try found(world.catalog, "lighthouses") == ["Harbour Lights"])
   }

@@ -78,7 +78,6 @@ import Testing
     let lights = try Lights()
     _ = try lights.catalog.subscribe(result: lights.result.id, name: "My lights")
     let other = try #require(try lights.catalog.results(ofSearch: lights.search.id).first)
-    #expect(try lights.catalog.isTaken(subscriptionName: name))
     let error = #expect(throws: CatalogError.self) {
       try lights.catalog.subscribe(result: other.id, name: name)
     }

@@ -26,7 +26,8 @@ struct PodcastInfo {
   ) throws {
     (self.podcast, self.listed, self.downloads) = (podcast, listed, downloads ?? DownloadCounts())
     rules = listed == nil ? SubscriptionRules() : try session.catalog.effectiveRules(ofPodcast: podcast.id)
-    newest = try session.catalog.newestEpisode(ofPodcast: podcast.id)
+    newest = try session.catalog.episodes(ofPodcast: podcast.id).filter { !$0.hidden }
+      .max { $0.published < $1.published }
     missing = try session.catalog.missingPages(ofPodcast: podcast.id)
     now = session.catalog.now
   }

@@ -25,7 +25,8 @@ enum QueueCommand: Command {
     let paths = words.dropFirst().map(MountedPodcast.path)
     switch (words.first, paths.isEmpty) {
     case (nil, _): try show(session, isJSON: isJSON)
-    case ("clear", true): try session.catalog.clearQueue()
+    case ("clear", true):
+      try session.catalog.removeFromQueue(session.catalog.queueEntries().map(\.episode))
     case ("add", false): return try change(paths, session) { try session.catalog.appendToQueue($0) }
     case ("first", false): return try change(paths, session) { try session.catalog.putFirstInQueue($0) }
     case ("remove", false): return try change(paths, session) { try session.catalog.removeFromQueue($0) }

@@ -1,10 +1,10 @@
 internal import FeedKit
+internal import Glibc
 package import PodcastModel
+internal import PosixKit
 internal import SQLiteKit
 
 extension Catalog {
-  private enum ListColumn: Int, ColumnList { case feedURL, title, link, id }
-
   /// All subscriptions as OPML 2.0, with the whole addresses: for the owner's eyes only. The date in it is that of its
   /// last change.
   package func exportOPML() throws(CatalogError) -> [UInt8] { try Self.exportOPML(from: store) }
@@ -20,20 +20,17 @@ extension Catalog {
 
   package func subscriptionListSize() throws(CatalogError) -> Int64 { Int64(try exportOPML().count) }
 
-  private static func feeds(
-    in database: Database
-  ) throws -> [(podcast: Int64, feed: OPMLDocument.Feed)] {
+  private static func feeds(in database: Database) throws -> [(podcast: Int64, feed: OPMLDocument.Feed)] {
     try database.all(
       """
-      SELECT \(ListColumn.list(of: "p")), CASE WHEN s.is_own_name THEN s.name END
+      SELECT p.id, p.feed_url, p.title, CASE WHEN s.is_own_name THEN s.name END, p.link
       FROM subscription s JOIN shown p ON p.id = s.podcast_id ORDER BY s.name_key
       """
     ) { row in
       let feed = OPMLDocument.Feed(
-        url: WebAddress(row.string(ListColumn.feedURL)), title: row.string(ListColumn.title),
-        name: row.stringIfPresent(ListColumn.count),
-        htmlURL: row.stringIfPresent(ListColumn.link).map { WebAddress($0) })
-      return (row.int64(ListColumn.id), feed)
+        url: WebAddress(row.string(1)), title: row.string(2), name: row.stringIfPresent(3),
+        htmlURL: row.stringIfPresent(4).map { WebAddress($0) })
+      return (row.int64(0), feed)
     }
   }
 
@@ -63,11 +60,9 @@ extension Catalog {
   }
 }
 
-/// The episodes of an export, in an order of their own: the same on each machine.
 private enum ExportedEpisodes {
   static func all(kept: Set<MediaKey>, in database: Database) throws -> [EpisodeReport] {
-    let queue = try QueueRows.all(in: database)
-    let places = Dictionary(queue.map { ($0.episode, $0.place) }, uniquingKeysWith: { first, _ in first })
+    let places = try PlayQueue(in: database).places
     let orders = Set(try database.numbers("SELECT episode_id FROM keep_order"))
     let held = try EpisodeRow.entries(forKeys: Array(kept), in: database).map(\.episode.id)
     let marked = try database.numbers(
@@ -93,7 +88,6 @@ private enum ExportedEpisodes {
       if let listening { report.take(listening) }
       reports.append(report)
     }
-    // One queue, without gaps.
     let queued = reports.indices.filter { reports[$0].queuePlace > 0 }
     for (place, index) in queued.sorted(by: { reports[$0].queuePlace < reports[$1].queuePlace }).enumerated()
     {
@@ -101,6 +95,56 @@ private enum ExportedEpisodes {
     }
     return reports.sorted {
       ($0.podcast.forRequest, $0.address.forRequest) < ($1.podcast.forRequest, $1.address.forRequest)
+    }
+  }
+}
+
+/// The list of subscriptions in a file beside the catalogue's. A new catalogue takes the subscriptions of a lost one
+/// from it.
+struct SubscriptionCopy: Sendable {
+  let path: String
+
+  static let delay = 1.0
+
+  init(besides catalogue: String) {
+    path = (catalogue.lastIndex(of: "/").map { catalogue[...$0] } ?? "") + "subscriptions.opml"
+  }
+
+  /// Writes the list, where it is another than the file's. The file's time says which one it has: that of the list's last
+  /// change. Where the disk refuses the file, the next change tries again.
+  func update(from store: CatalogStore) {
+    var status = stat()
+    let isThere = stat(path, &status) == 0
+    let written = Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
+    let state = try? store.read {
+      try $0.first(
+        "SELECT list_changed, EXISTS (SELECT 1 FROM subscription) FROM counter WHERE list_read = 1"
+      ) { (changed: $0.int64(0), hasAny: $0.bool(1)) }
+    }
+    guard let state = state ?? nil, isThere ? written != state.changed : state.hasAny,
+      let list = try? Catalog.exportOPML(from: store)
+    else { return }
+    guard (try? Directories.replace(path, with: list)) != nil else { return }
+    let time = timespec(
+      tv_sec: Int(state.changed / 1_000_000_000), tv_nsec: Int(state.changed % 1_000_000_000))
+    utimensat(AT_FDCWD, path, [time, time], 0)
+  }
+
+  /// Follows what an earlier catalogue followed, once for each catalogue. A process that dies before the end leaves it to the
+  /// next one. A file that cannot be read is moved away, so that it is not written over.
+  /// - Returns: what to tell the user; nil where there is nothing to be read.
+  func restore(into catalog: Catalog) -> String? {
+    let isRead = try? catalog.store.read { try $0.first("SELECT list_read FROM counter") { $0.bool(0) } }
+    if isRead != false { return nil }
+    defer { try? catalog.store.write { try $0.run("UPDATE counter SET list_read = 1") } }
+    guard access(path, F_OK) == 0 else { return nil }
+    do {
+      let list = try catalog.importOPML(
+        try Directories.read(path, limit: OPMLDocument.byteLimit), isOwn: true)
+      return list.added == 0 ? nil : "\(list.added) subscriptions came back from \(path)"
+    } catch {
+      rename(path, path + ".unread")
+      return "the subscriptions of the earlier one did not come back: \(error): see \(path).unread"
     }
   }
 }

@@ -5,9 +5,7 @@ internal import SQLiteKit
 
 /// What came of what a user brought along: a list of subscriptions, a backup, or a file that holds one link.
 package struct OPMLImport: Hashable, Sendable {
-  /// Feeds that were not subscribed to before.
   package var added: Int
-  /// Feeds that were.
   package var known: Int
   /// Entries that could not be used and what was repaired, one line each.
   package var problems: [String]
@@ -62,7 +60,6 @@ extension Catalog {
         try importing.run()
         changes += importing.changes
         if isDry {
-          // Nothing of it is committed.
           told.withLock { $0 = importing.result }
           throw CatalogError.cancelled
         }
@@ -93,7 +90,6 @@ extension Catalog {
     return keys.isEmpty ? [] : Array(try entries(forKeys: keys).values)
   }
 
-  /// The transfers know of it.
   package func removeKeepOrder(_ key: MediaKey) throws(CatalogError) {
     try store.write { database in
       try database.run(
@@ -102,7 +98,6 @@ extension Catalog {
   }
 }
 
-/// One import, within its transaction.
 private struct Importing {
   private let list: OPMLDocument
   private let now: Int64
@@ -126,7 +121,6 @@ private struct Importing {
     for (key, episodes) in Dictionary(grouping: list.episodes, by: { FeedKey.text($0.podcast) }) {
       try take(episodes, ofFeed: key)
     }
-    // Once, however many have come into it.
     let isQueued = changes.contains(.queue)
     changes.removeAll { $0 == .queue }
     if isQueued { changes.append(.queue) }
@@ -149,8 +143,7 @@ private struct Importing {
       let listed = try SubscriptionRows.subscribe(podcast, as: nil, or: feed.name, in: database)
       // A name that the user has given goes on to another program, too.
       if feed.name != nil {
-        try database.run(
-          "UPDATE subscription SET is_own_name = 1 WHERE id = ?", listed.id)
+        try database.run("UPDATE subscription SET is_own_name = 1 WHERE id = ?", listed.id)
       }
       result.added += 1
     }

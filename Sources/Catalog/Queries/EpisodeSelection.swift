@@ -13,7 +13,6 @@ struct EpisodeSelection {
   /// Those in whose transcripts the query's words are; nil where it looks for none.
   let heard: [Int64]?
   let limit: Int
-  /// Seconds since 1970.
   let now: Int64
   let database: Database
 
@@ -24,64 +23,64 @@ struct EpisodeSelection {
   /// So many are put in the order of their titles, which stand in no index: of more the newest.
   private static let mostByTitle = 20_000
 
-  private struct Condition {
-    var sql: String
+  private struct Conditions {
+    var sql: [String] = []
     var values: [any Bindable] = []
-    /// Whether it selects numbers that are few.
     var isNarrow = false
+
+    mutating func add(_ sql: String, _ values: [any Bindable] = [], isNarrow: Bool = false) {
+      self.sql.append(sql)
+      self.values += values
+      self.isNarrow = self.isNarrow || isNarrow
+    }
+
+    var text: String { sql.isEmpty ? "true" : sql.joined(separator: " AND ") }
   }
 
   /// What folders show of the selected episodes, in the query's order.
   func episodes() throws -> [Episode] {
     if limit <= 0 { return [] }
     let shows = query.shows.isEmpty ? nil : try podcastsOfShows()
-    guard shows?.isEmpty != true, let texts = try textConditions() else { return [] }
-    var conditions = try bounds() + stateConditions() + texts
-    if let shows {
-      conditions.append(Condition(sql: "e.podcast_id IN \(Self.list)", values: [EpisodeRow.list(shows)]))
-    }
+    var conditions = Conditions()
+    try addBounds(to: &conditions)
+    addStates(to: &conditions)
+    guard shows?.isEmpty != true, try addTexts(to: &conditions) else { return [] }
+    if let shows { conditions.add("e.podcast_id IN \(Self.list)", [EpisodeRow.list(shows)]) }
     var source = "episode e NOT INDEXED"
-    if !conditions.contains(where: \.isNarrow) {
+    if !conditions.isNarrow {
       source = "episode e INDEXED BY \(try index(ofPodcasts: shows?.count))"
       if query.order == .shortest, let longest = try longest(source, conditions) {
-        conditions.append(Condition(sql: "e.duration <= ?", values: [longest]))
+        conditions.add("e.duration <= ?", [longest])
       }
     }
     if query.order == .title {
-      conditions = [
-        Condition(
-          sql: "e.id IN (\(newest(source, conditions, "e.id")))", values: conditions.flatMap(\.values))
-      ]
+      conditions.sql = ["e.id IN (\(newest(source, conditions, "e.id")))"]
       source = "episode e NOT INDEXED"
     }
     // Numbers first: the index has all that selects and orders. The rows of those selected are read then.
-    let chosen = "SELECT e.id FROM \(source) WHERE \(Self.all(conditions)) ORDER BY \(order) LIMIT ?"
+    let chosen = "SELECT e.id FROM \(source) WHERE \(conditions.text) ORDER BY \(order) LIMIT ?"
     return try database.all(
       "SELECT \(EpisodeRow.listedColumns) FROM episode e WHERE e.id IN (\(chosen)) ORDER BY \(order)",
-      values: conditions.flatMap(\.values) + [limit]
+      values: conditions.values + [limit]
     ) { EpisodeRow.readListed($0) }
   }
 
-  private static func all(_ conditions: [Condition]) -> String {
-    conditions.isEmpty ? "true" : conditions.map(\.sql).joined(separator: " AND ")
-  }
-
   /// A query for a column of the newest that fulfil some conditions.
-  private func newest(_ source: String, _ conditions: [Condition], _ column: String) -> String {
+  private func newest(_ source: String, _ conditions: Conditions, _ column: String) -> String {
     """
-    SELECT \(column) FROM \(source) WHERE \(Self.all(conditions))
+    SELECT \(column) FROM \(source) WHERE \(conditions.text)
     ORDER BY e.published DESC, e.id DESC LIMIT \(Self.mostByTitle)
     """
   }
 
   /// How long the longest of the shortest can be, by the newest that fulfil some conditions: no longer ones need sorting.
   /// - Returns: nil where those are too few to tell.
-  private func longest(_ source: String, _ conditions: [Condition]) throws -> Int64? {
+  private func longest(_ source: String, _ conditions: Conditions) throws -> Int64? {
     try database.all(
       """
       SELECT duration FROM (\(newest(source, conditions, "e.duration"))) WHERE duration NOT NULL
       ORDER BY duration LIMIT 1 OFFSET ?
-      """, values: conditions.flatMap(\.values) + [limit - 1]
+      """, values: conditions.values + [limit - 1]
     ) { $0.int64(0) }.first
   }
 
@@ -106,109 +105,89 @@ struct EpisodeSelection {
     }
   }
 
-  private func bounds() throws -> [Condition] {
-    var all: [Condition] = []
+  private func addBounds(to conditions: inout Conditions) throws {
     // What is being deleted is shown nowhere.
     let forgotten = "SELECT id FROM podcast INDEXED BY podcast_forgotten WHERE is_forgotten = 1"
-    if try database.exists(forgotten) { all.append(Condition(sql: "e.podcast_id NOT IN (\(forgotten))")) }
-    func add(_ sql: String, _ value: Int64?) {
-      if let value { all.append(Condition(sql: sql, values: [value])) }
-    }
-    add("e.published >= ?", query.newer?.seconds(now: now))
-    add("e.published < ?", query.older?.seconds(now: now))
-    add("e.duration <= ?", query.shorter.map(Int64.init))
-    add("e.duration >= ?", query.longer.map(Int64.init))
-    add("e.season = ?", query.season.map(Int64.init))
-    return all
+    if try database.exists(forgotten) { conditions.add("e.podcast_id NOT IN (\(forgotten))") }
+    let bounds = [
+      ("e.published >= ?", query.newer?.seconds(now: now)),
+      ("e.published < ?", query.older?.seconds(now: now)),
+      ("e.duration <= ?", query.shorter.map(Int64.init)), ("e.duration >= ?", query.longer.map(Int64.init)),
+      ("e.season = ?", query.season.map(Int64.init)),
+    ]
+    for case (let sql, let value?) in bounds { conditions.add(sql, [value]) }
   }
 
-  private func stateConditions() -> [Condition] {
-    let wanted = query.states.sorted { $0.rawValue < $1.rawValue }.map { condition($0) }
-    let unwanted = query.excludedStates.sorted { $0.rawValue < $1.rawValue }.map { state in
-      let condition = condition(state)
+  private func addStates(to conditions: inout Conditions) {
+    for state in query.states.sorted(by: { $0.rawValue < $1.rawValue }) {
+      let (sql, values, isNarrow) = condition(state)
+      conditions.add(sql, values, isNarrow: isNarrow)
+    }
+    for state in query.excludedStates.sorted(by: { $0.rawValue < $1.rawValue }) {
+      let (sql, values, _) = condition(state)
       // For an index by podcast, which has those first that are not hidden.
-      return Condition(
-        sql: state == .hidden ? "e.hidden = 0" : "NOT (\(condition.sql))", values: condition.values)
+      conditions.add(state == .hidden ? "e.hidden = 0" : "NOT (\(sql))", values)
     }
-    return wanted + unwanted
   }
 
-  private func condition(_ state: EpisodeQuery.State) -> Condition {
+  private func condition(_ state: EpisodeQuery.State) -> (String, [any Bindable], isNarrow: Bool) {
     switch state {
-    case .unplayed: Condition(sql: "e.played = 0")
-    case .played: Condition(sql: "e.played = 1")
-    case .started: Condition(sql: "e.played = 0 AND e.position > 0")
-    case .hidden: Condition(sql: "e.hidden = 1")
-    case .followed: Condition(sql: "e.podcast_id IN (SELECT podcast_id FROM subscription)")
-    case .queued: Condition(sql: "e.id IN (SELECT episode_id FROM queue)", isNarrow: true)
+    case .unplayed: ("e.played = 0", [], false)
+    case .played: ("e.played = 1", [], false)
+    case .started: ("e.played = 0 AND e.position > 0", [], false)
+    case .hidden: ("e.hidden = 1", [], false)
+    case .followed: ("e.podcast_id IN (SELECT podcast_id FROM subscription)", [], false)
+    case .queued: ("e.id IN (SELECT episode_id FROM queue)", [], true)
     case .cached, .kept, .downloading, .paused, .failed:
-      Condition(
-        sql: "e.id IN \(Self.list)",
-        values: [EpisodeRow.list((downloads[state] ?? []).sorted())], isNarrow: true)
+      ("e.id IN \(Self.list)", [EpisodeRow.list((downloads[state] ?? []).sorted())], true)
     }
   }
 
-  /// - Returns: nil where nothing can match.
-  private func textConditions() throws -> [Condition]? {
-    var all: [Condition] = []
+  /// - Returns: false where nothing can match.
+  private func addTexts(to conditions: inout Conditions) throws -> Bool {
     for name in query.people {
       let (episodes, podcasts) = try PersonRows.find(name, in: database)
-      if episodes.isEmpty && podcasts.isEmpty { return nil }
+      if episodes.isEmpty && podcasts.isEmpty { return false }
       let isFew = podcasts.count <= Self.fewPodcasts && episodes.count <= Self.fewMatches
       let others =
         isFew
         ? "e.id IN (SELECT o.id FROM episode o WHERE o.podcast_id IN \(Self.list) AND o.people IS NULL)"
         : "e.podcast_id IN \(Self.list) AND e.people IS NULL"
-      all.append(
-        Condition(
-          sql: "(e.id IN \(Self.list) OR \(others))",
-          values: [EpisodeRow.list(episodes), EpisodeRow.list(podcasts)], isNarrow: isFew))
+      conditions.add(
+        "(e.id IN \(Self.list) OR \(others))", [EpisodeRow.list(episodes), EpisodeRow.list(podcasts)],
+        isNarrow: isFew)
     }
     if !query.words.isEmpty {
-      guard let words = try TextIndex.everyWord(query.words, in: database) else { return nil }
+      guard let words = try TextIndex.everyWord(query.words, in: database) else { return false }
       let matches = "SELECT rowid FROM episode_text WHERE episode_text MATCH ?"
-      let count = try database.first(
-        "SELECT count(*) FROM (\(matches) LIMIT ?)", words, Self.fewMatches + 1
-      ) { $0.int(0) }
-      all.append(
-        Condition(
-          sql: "e.id IN (\(matches))", values: [words], isNarrow: (count ?? 0) <= Self.fewMatches))
+      let count = try database.number("SELECT count(*) FROM (\(matches) LIMIT ?)", words, Self.fewMatches + 1)
+      conditions.add("e.id IN (\(matches))", [words], isNarrow: (count ?? 0) <= Self.fewMatches)
     }
     if let heard {
-      if heard.isEmpty { return nil }
-      all.append(
-        Condition(
-          sql: "e.id IN \(Self.list)", values: [EpisodeRow.list(heard)], isNarrow: true))
+      if heard.isEmpty { return false }
+      conditions.add("e.id IN \(Self.list)", [EpisodeRow.list(heard)], isNarrow: true)
     }
-    return all
+    return true
   }
 
-  /// Of numbers (`EpisodeRow.list`).
   private static let list = "(SELECT value FROM json_each(?))"
 
   /// Those with the words of each `show:` in their titles or in the names of their subscriptions. The index finds titles;
   /// its words may be beginnings of others.
   private func podcastsOfShows() throws -> [Int64] {
-    let folders = try database.all("SELECT podcast_id, name FROM subscription") { Named($0) }
+    typealias Named = (podcast: Int64, name: String)
+    let named = { (row: borrowing Row) in Named(row.int64(0), row.string(1)) }
+    let folders = try database.all("SELECT podcast_id, name FROM subscription", as: named)
     let found = try query.shows.map { show in
       guard let words = SearchText.query(show) else { return Set<Int64>() }
       let titles = try database.all(
         """
         SELECT p.id, p.title FROM podcast_text t JOIN podcast p ON p.id = t.rowid
         WHERE podcast_text MATCH ? AND p.is_forgotten = 0
-        """, "title : (\(words))"
-      ) { Named($0) }
+        """, "title : (\(words))", as: named)
       return Set((titles + folders).filter { WordMatch.contains(show, in: $0.name) }.map(\.podcast))
     }
     return found.dropFirst().reduce(found.first ?? []) { $0.intersection($1) }.sorted()
-  }
-
-  /// A podcast by its title, or by its subscription's name.
-  private struct Named {
-    let podcast: Int64
-    let name: String
-
-    init(_ row: borrowing Row) { (podcast, name) = (row.int64(0), row.string(1)) }
   }
 }
 
@@ -216,7 +195,6 @@ extension Catalog {
   /// The episodes that a query selects, in its order.
   /// - Parameters:
   ///   - downloads: the episodes in each state that only their downloads tell (`State.isOfDownload`) and the query looks at.
-  ///   - limit: the most episodes to select.
   package func episodes(
     selectedBy query: EpisodeQuery, downloads: [EpisodeQuery.State: Set<Int64>] = [:], limit: Int
   ) throws(CatalogError) -> [Episode] {

@@ -45,9 +45,7 @@ final class FeedFetcher: Sendable {
 
   /// What the configuration file says of a feed, however it writes the address.
   /// - Parameter keys: of its address, and of those that it has moved away from.
-  func settings(_ keys: [String]) -> FeedSettings? {
-    keys.lazy.compactMap { [requests] key in requests.feeds[key] }.first
-  }
+  func settings(_ keys: [String]) -> FeedSettings? { keys.lazy.compactMap { self.requests.feeds[$0] }.first }
 
   /// Asks, and parses what comes.
   ///
@@ -58,13 +56,13 @@ final class FeedFetcher: Sendable {
     _ question: Question, started: (any Cancellable) -> Void = { _ in }
   ) throws(FeedFailure) -> FeedAnswer {
     let isPrivateName = question.address.host.map(PrivateHostName.isPrivate) ?? false
-    let mayBePrivate = question.privateHosts == .allowed || question.privateHosts == .typed && isPrivateName
     var request = request(question)
-    request.allowsPrivateHosts = mayBePrivate
+    request.allowsPrivateHosts =
+      question.privateHosts == .allowed || question.privateHosts == .typed && isPrivateName
     do {
       return try fetch(question, request, started)
     } catch {
-      guard error.isRefusedAddress else { throw error }
+      guard error.httpCode == .refusedAddress else { throw error }
       switch question.privateHosts {
       case .refused, .allowed: throw error
       case .untyped: throw error.withPrivateAdvice
@@ -72,7 +70,7 @@ final class FeedFetcher: Sendable {
         request.allowsPrivateHosts = true
         request.maximumRedirects = 0
         do { return try fetch(question, request, started) } catch let second {
-          throw second.leadsElsewhere ? error : second
+          throw second.httpCode == .tooManyRedirects ? error : second
         }
       }
     }
@@ -81,24 +79,6 @@ final class FeedFetcher: Sendable {
   private func fetch(
     _ question: Question, _ request: HTTPRequest, _ started: (any Cancellable) -> Void
   ) throws(FeedFailure) -> FeedAnswer {
-    let (head, body) = try receive(request, started)
-    guard let body else { return FeedAnswer(head: head) }
-    if body.digest == question.known { return FeedAnswer(head: head, content: .same, digest: body.digest) }
-    do throws(FeedError) {
-      let feed = try reader.parse(
-        body, baseURL: WebAddress(head.effectiveURL), httpCharset: head.charset)
-      return FeedAnswer(
-        head: head, content: .feed(FetchedFeed(feed, now: question.now)), bytes: body.count,
-        digest: body.digest)
-    } catch {
-      throw FeedFailure(notAFeed: error, head: head)
-    }
-  }
-
-  /// The answer to a request, with its body where it is a document's. While that is parsed, it is in memory only once.
-  private func receive(
-    _ request: HTTPRequest, _ started: (any Cancellable) -> Void
-  ) throws(FeedFailure) -> (head: HTTPResponseHead, body: FeedBody?) {
     var task: (any Cancellable)?
     defer { if let task { tasks.remove(task) } }
     let response: HTTPResponse
@@ -111,12 +91,19 @@ final class FeedFetcher: Sendable {
     } catch {
       throw FeedFailure(error)
     }
+    let head = response.head
     // A 203 is a 200 that a proxy has changed (RFC 9110 §15.3.4).
-    guard response.head.status == 200 || response.head.status == 203 else { return (response.head, nil) }
+    guard head.status == 200 || head.status == 203 else { return FeedAnswer(head: head) }
     do throws(FeedError) {
-      return (response.head, try FeedBody(response.body))
+      let body = try FeedBody(response.body)
+      if body.digest == question.known { return FeedAnswer(head: head, content: .same, digest: body.digest) }
+      let feed = try reader.parse(
+        body, baseURL: WebAddress(head.effectiveURL), httpCharset: head.charset)
+      return FeedAnswer(
+        head: head, content: .feed(FetchedFeed(feed, now: question.now)), bytes: body.count,
+        digest: body.digest)
     } catch {
-      throw FeedFailure(notAFeed: error, head: response.head)
+      throw FeedFailure(notAFeed: error, head: head)
     }
   }
 
@@ -137,6 +124,141 @@ final class FeedFetcher: Sendable {
   }
 }
 
+struct FeedAnswer: Sendable {
+  enum Content: Sendable {
+    /// The answer has no feed: its status is neither 200 nor 203.
+    case none
+    case same
+    case feed(FetchedFeed)
+  }
+
+  var head: HTTPResponseHead
+  var content = Content.none
+  var bytes = 0
+  var digest: Int64?
+
+  /// - Throws: what the status says, where there is no feed.
+  func feed(now: Int64) throws(FeedFailure) -> FetchedFeed {
+    guard case .feed(let feed) = content else { throw FeedFailure(status: head, now: now) }
+    return feed
+  }
+}
+
+/// A feed as it came, its episodes made ready for the catalogue.
+@dynamicMemberLookup
+struct FetchedFeed: Sendable {
+  let channel: ParsedFeed
+  let episodes: [IncomingEpisode]
+
+  init(_ feed: consuming ParsedFeed, now: Int64) {
+    episodes = feed.episodes.compactMap { IncomingEpisode($0, now: now) }
+    feed.episodes = []
+    channel = feed
+  }
+
+  subscript<Value>(dynamicMember fact: KeyPath<ParsedFeed, Value>) -> Value { channel[keyPath: fact] }
+}
+
+extension HTTPResponseHead {
+  /// Where the feed is said to have moved for good: the end of the redirects that begin the way, as far as
+  /// all are permanent (RFC 9110 §15.4.2, §15.4.9).
+  var permanentLocation: WebAddress? {
+    redirects.prefix { $0.status == 301 || $0.status == 308 }.last.map { WebAddress($0.location) }
+  }
+
+  /// Where redirects have led; nil where there were none.
+  var place: WebAddress? { redirects.isEmpty ? nil : WebAddress(effectiveURL) }
+
+  fileprivate var host: String { WebAddress(effectiveURL).host ?? "the server" }
+}
+
+struct FeedFailure: Error, Sendable {
+  enum Cause: Sendable {
+    /// No answer came, or not all of it.
+    case request(HTTPError)
+    case status(Int)
+    case notAFeed
+    /// The address leads to another podcast's feed (`SameShow`).
+    case anotherShow
+    /// This machine could not do it: no room, no memory.
+    case ownFault
+  }
+
+  var cause: Cause
+  var error: CatalogError
+  /// The server's wish, in seconds.
+  var retryAfter: Int64?
+  /// What a page that is no feed names as feeds.
+  var links: [WebAddress] = []
+  var isFromPrivateHost = false
+
+  init(_ error: HTTPError) { (cause, self.error) = (.request(error), CatalogError(error)) }
+
+  init(notAFeed error: FeedError, head: HTTPResponseHead) {
+    if case .storage(let reason) = error {
+      (cause, self.error) = (.ownFault, CatalogError(reason.errno, reason.description))
+      return
+    }
+    (cause, self.error) = (.notAFeed, CatalogError(.EPROTO, "what \(head.host) sent \(error)"))
+    if case .notAFeed(let found) = error {
+      (links, isFromPrivateHost) = (found.feeds, head.isFromPrivateHost)
+    }
+  }
+
+  init(status head: HTTPResponseHead, now: Int64) {
+    cause = .status(head.status)
+    error =
+      head.status / 100 != 2 && head.status != 304
+      ? CatalogError(status: head.status, host: head.host)
+      : CatalogError(.EPROTO, "HTTP \(head.status) instead of a feed from \(head.host)")
+    retryAfter = head.retryAfter(now: now)
+  }
+
+  init(anotherShow feed: FetchedFeed, head: HTTPResponseHead, of state: FeedState) {
+    let host = state.feedURL.host ?? "the server"
+    let place = head.host == host ? "" : " on \(head.host)"
+    let title = feed.title.map { "“\(TitleText.line($0).prefix(80))”" } ?? "one without a title"
+    cause = .anotherShow
+    error = CatalogError(
+      .EPROTO,
+      "\(host) leads to another podcast, \(title)\(place): nothing is taken from there; "
+        + "subscribe to that one if it is meant")
+  }
+
+  var httpCode: HTTPError.Code? {
+    if case .request(let error) = cause { return error.code }
+    return nil
+  }
+
+  var isCancelled: Bool { httpCode == .cancelled }
+
+  var isGone: Bool {
+    if case .status(410) = cause { return true }
+    return false
+  }
+
+  /// Another network may give another answer: no host has answered, or a page that some networks show to everybody.
+  var mayBeTheNetworks: Bool {
+    switch cause {
+    case .request(let error): Self.networkCodes.contains(error.code)
+    case .notAFeed, .anotherShow: true
+    case .status, .ownFault: false
+    }
+  }
+
+  private static let networkCodes: Set<HTTPError.Code> = [
+    .nameNotResolved, .connectionRefused, .networkUnreachable, .timedOut, .stalled, .tls, .connectionLost,
+    .proxy,
+  ]
+
+  /// Of an address in a private network that nobody has typed.
+  fileprivate var withPrivateAdvice: FeedFailure {
+    var failure = self
+    failure.error.message += ": podcastfs subscribe ADDRESS follows it anyway"
+    return failure
+  }
+}
+
 struct RequestMaker: Sendable {
   let settings: Settings
   /// What the configuration file sets for single feeds, by `FeedKey`.
@@ -151,9 +273,6 @@ struct RequestMaker: Sendable {
       uniquingKeysWith: { first, _ in first })
   }
 
-  /// - Parameters:
-  ///   - seconds: for the whole.
-  ///   - bytes: the longest body.
   func request(_ url: WebAddress, seconds: Double, bytes: Int64) -> HTTPRequest {
     var request = HTTPRequest(url: url.forRequest, settings)
     request.acceptsCompression = true
@@ -168,9 +287,7 @@ struct RequestMaker: Sendable {
 extension HTTPClient {
   /// Waits for the answer to a request, which has a bound of its own.
   /// - Parameter started: gets what ends the request.
-  func answer(
-    _ request: HTTPRequest, started: (any Cancellable) -> Void
-  ) throws(HTTPError) -> HTTPResponse {
+  func answer(_ request: HTTPRequest, started: (any Cancellable) -> Void) throws(HTTPError) -> HTTPResponse {
     let outcome = Monitor<Result<HTTPResponse, HTTPError>?>(nil)
     started(fetch(request) { result in outcome.withLockNotifying { $0 = result } })
     guard let result = outcome.wait(for: { $0 }) else { throw .cancelled }
@@ -179,7 +296,6 @@ extension HTTPClient {
 }
 
 extension HTTPRequest {
-  /// A request as the user's settings have it.
   package init(url: String, _ settings: Settings) {
     self.init(url: url)
     userAgent = settings.effectiveUserAgent

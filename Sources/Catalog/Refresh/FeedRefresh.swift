@@ -78,12 +78,17 @@ extension FeedRefresh {
     return (.unchanged, relocation.trial)
   }
 
-  /// Puts a feed that has come into the catalogue.
   func take(_ document: FetchedFeed, _ answer: FeedAnswer) throws -> Result {
     let head = answer.head
     if let refusal = try state.refusal(of: document, head, store) { throw refusal }
-    if hadNone, let listed = try join(head.permanentLocation) {
-      throw CatalogError.alreadyFollowed(listed.name)
+    if hadNone {
+      let listed = try store.change(.refresh) { database, changes in
+        try FeedRecord.join(id, redirected: head.permanentLocation, in: database, &changes)
+      }
+      if let listed {
+        try Forgetting.finish(store)
+        throw CatalogError.alreadyFollowed(listed.name)
+      }
     }
     // A feed that had episodes and now has none may be under construction: its redirect does not count yet.
     let isEmptied = document.episodes.isEmpty && !hadNone
@@ -100,7 +105,9 @@ extension FeedRefresh {
           known.feed.nextRefresh = try next(head, known.feed, in: database)
           known.podcast.take(document)
           try relocation.note(in: &known.feed, database, &changes)
-          known.archive.note(document, merged, isFirst: hadNone)
+          known.feed.changeArchive {
+            $0.note(document, hasNew: !merged.outcome.newEpisodes.isEmpty, isFirst: hadNone)
+          }
           if hadNone { changes.append(.podcast(id)) } else { changes += merged.changes(of: id) }
           if merged.changesListing { known.podcast.changed = wallClockNanoseconds() }
         }
@@ -111,20 +118,11 @@ extension FeedRefresh {
       // What came before the failure stays.
       let error = CatalogError(wrapping: error)
       try? store.change(.refresh) { database, changes in
-        _ = try FeedRecord.change(id, in: database) { $0.error = error.message }
+        try FeedRecord.change(id, in: database) { $0.error = error.message }
         changes.append(.refreshed(podcast: id, newEpisodes: 0))
       }
       throw error
     }
-  }
-
-  private func join(_ redirected: WebAddress?) throws -> ListedPodcast? {
-    let listed = try store.change(.refresh) { database, changes in
-      guard try SubscriptionRows.isSubscribed(id, in: database) else { return nil as ListedPodcast? }
-      return try FeedRecord.join(id, redirected: redirected, in: database, &changes)
-    }
-    if listed != nil { try Forgetting.finish(store) }
-    return listed
   }
 
   /// Loads the podcast's records, and saves each once.
@@ -132,13 +130,11 @@ extension FeedRefresh {
     in database: Database, _ changes: inout [CatalogChange],
     _ body: (inout FeedState, inout [CatalogChange]) throws -> Void
   ) throws {
-    guard var known = try FeedState(podcast: id, in: database) else { throw CatalogError.unknown("podcast") }
+    var known = try existing("podcast", FeedState(podcast: id, in: database))
     let old = known.podcast
     try body(&known, &changes)
-    try NamedRows.settle(&known.podcast, in: database, &changes)
-    if known.archive.nextPage != nil { known.feed.error = known.archive.error ?? known.feed.error }
-    if known.feed.error == nil, try EpisodeNumbers(podcast: id, in: database)?.isFull == true {
-      known.feed.error = EpisodeNumbers.fullMessage
+    if !old.hasTitle, known.podcast.hasTitle {
+      try NamedRows.settle(&known.podcast, formerly: old.title, in: database, &changes)
     }
     var facts = known.podcast
     (facts.changed, facts.guid) = (old.changed, old.guid)
@@ -148,11 +144,9 @@ extension FeedRefresh {
     }
     if known.podcast.changed != old.changed { try SubscriptionRows.lineChanged(podcast: id, in: database) }
     try known.podcast.save(replacing: old, in: database)
-    try known.archive.save(in: database)
     try known.feed.save(in: database)
   }
 
-  /// Notes a failure.
   /// - Returns: the error for the waiting callers.
   private func note(_ failure: FeedFailure) throws(CatalogError) -> CatalogError {
     if failure.isCancelled { return .cancelled }
@@ -172,7 +166,7 @@ extension FeedRefresh {
     // The first of a row: a host that is away for a week is one line.
     if state.failures == 0 { log.write("cannot refresh \(state.feedURL.shown): \(failure.error)") }
     try store.change(.refresh) { [isInnocent, isLost] database, changes in
-      _ = try FeedRecord.change(id, in: database) { feed in
+      try FeedRecord.change(id, in: database) { feed in
         feed.error = failure.error.message
         feed.failures = failures
         feed.nextRefresh = times.next(
@@ -190,7 +184,6 @@ extension FeedRefresh {
   /// Failures in a row, after which an address that leads to another podcast is asked once a week.
   private static let patientFailures = 7
 
-  /// When the feed is asked for again after an answer.
   private func next(_ head: HTTPResponseHead, _ feed: FeedRecord, in database: Database) throws -> Int64 {
     // Where the user has said himself how often, its rhythm says nothing.
     let rhythm = fetcher.settings(state.keys)?.refresh == nil ? try feed.rhythm(in: database) : nil
@@ -208,7 +201,6 @@ extension FeedRefresh {
 @dynamicMemberLookup
 struct FeedState: Sendable {
   var feed: FeedRecord
-  var archive: ArchiveRecord
   var podcast: PodcastRecord
   /// Of its address, then of those that it has moved away from (`FeedKey`).
   var keys: [String]
@@ -226,7 +218,6 @@ struct FeedState: Sendable {
     else { return nil }
     self.feed = feed
     self.podcast = podcast
-    archive = try ArchiveRecord.load(id, in: database)
     keys = try FormerAddresses.keys(of: id, in: database)
     if let now, let lastWhole = feed.lastWhole, lastWhole <= now {
       isDoubtful = try feed.rhythm(in: database).isDoubtful(now: now, lastWhole: lastWhole)

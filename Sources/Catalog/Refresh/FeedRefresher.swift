@@ -1,9 +1,9 @@
 internal import Configuration
-internal import FeedKit
-internal import Glibc
+package import FeedKit
 internal import HTTPKit
 internal import PodcastModel
-internal import PosixKit
+package import PosixKit
+internal import SQLiteKit
 
 package enum RefreshCause: Sendable {
   /// Somebody looks into it: fetched unless it was before.
@@ -18,8 +18,6 @@ package enum RefreshCause: Sendable {
 package struct RefreshOutcome: Hashable, Sendable {
   /// The episodes that were not known before, in the order of their publication.
   package var newEpisodes: [Int64] = []
-  /// How many known ones the feed describes otherwise than before.
-  package var changedCount = 0
 
   /// Nothing was fetched, or nothing new came.
   package static let unchanged = RefreshOutcome()
@@ -30,13 +28,13 @@ package struct RefreshOutcome: Hashable, Sendable {
 final class FeedRefresher: Sendable {
   typealias Waiter = CatalogWork<RefreshOutcome>
 
-  /// The refreshes of this process that are under way.
   private struct UnderWay: ~Copyable {
     var waiters: [Int64: [Waiter]] = [:]
     /// Podcasts of which that is under way which comes behind a refresh.
     var following: Set<Int64> = []
-    /// Podcasts that could not be fetched, and until when opening their folders does not try again.
-    var failed: [Int64: (error: CatalogError, row: Int, until: MonotonicTime)] = [:]
+    /// Podcasts whose time had come, and until when they are not begun again, whatever the catalogue says: one whose result
+    /// cannot be written must not spin.
+    var resting: [Int64: MonotonicTime] = [:]
     /// What is under way or waits for a thread.
     var activities = 0
     var isClosed = false
@@ -49,12 +47,10 @@ final class FeedRefresher: Sendable {
   let scheduler = RefreshScheduler()
   private let underWay = Monitor(UnderWay())
   /// Seconds between refreshes as the settings say.
-  fileprivate let usualInterval: Int
+  private let usualInterval: Int
   private let texts: TextIndex
-  /// The most bytes of an archive's pages.
   private let archiveBytes: Int64
 
-  /// What nobody waits for: more threads than the scheduler uses at once.
   let background = WorkQueue(name: "catalog-feeds", threads: 4, courtesy: FeedRefresher.courtesy)
   /// Archives, which may have very many pages.
   private let archives = WorkQueue(name: "catalog-pages", threads: 3, courtesy: FeedRefresher.courtesy)
@@ -65,10 +61,10 @@ final class FeedRefresher: Sendable {
   static let courtesy: Int32 = 5
   /// Seconds after which a process that claimed a refresh counts as gone.
   static let claimTime = Int64(FeedFetcher.timeout) + 30
-  /// The longest time, in seconds, for which opening the folder of a podcast that has failed does not try again; and how
-  /// many such podcasts are remembered.
-  private static let longestRest = 900.0
-  private static let mostFailed = 1000
+  /// Seconds between two tries of a podcast that is due.
+  private static let rest = 60.0
+  /// Seconds by which a refresh may be ahead of the clock.
+  private static let margin: Int64 = 60
 
   init(
     store: CatalogStore, settings: Settings, fetcher: FeedFetcher, texts: TextIndex, tasks: TaskRegistry,
@@ -80,7 +76,6 @@ final class FeedRefresher: Sendable {
     self.archiveBytes = archiveBytes
   }
 
-  /// From now on by itself, until `close()`.
   /// - Parameter upkeep: looks after the catalogue, and says in how many seconds it is to be called again.
   func start(upkeep: @escaping @Sendable () -> Double) {
     scheduler.start(self, upkeep: upkeep)
@@ -116,46 +111,43 @@ extension FeedRefresher {
     perform(on: isAwaited ? foreground : background) { [self] in
       do throws(CatalogError) {
         guard let state = try begin(id, cause, task) else { return }
-        run(FeedRefresh(self, state, isForced: cause == .forced))
+        run(refresh(of: state, isForced: cause == .forced))
       } catch {
         task.finish(.failure(error))
       }
     }
   }
 
-  /// - Returns: the podcast as it is before the refresh; nil where there is nothing to be done, or another one does it.
-  private func begin(_ id: Int64, _ cause: RefreshCause, _ task: Waiter) throws(CatalogError) -> FeedState? {
-    let now = store.now
-    guard let state = try store.read({ try FeedState(podcast: id, askedAt: now, in: $0) }) else {
-      throw CatalogError.unknown("podcast")
-    }
-    // Before other callers can join: they wait for a feed, and must not get the end of a refresh that asks for none.
-    guard try isWanted(state, cause, now: now), try claim(state, cause, now: now) else {
-      task.finish(.success(.unchanged))
-      return nil
-    }
-    let isFirst: Bool? = underWay.withLock { underWay in
-      if underWay.isClosed { return nil }
-      underWay.waiters[id, default: []].append(task)
-      return underWay.waiters[id]?.count == 1
-    }
-    guard let isFirst else { throw CatalogError.cancelled }
-    return isFirst ? state : nil
+  func refresh(of state: FeedState, isForced: Bool) -> FeedRefresh {
+    FeedRefresh(
+      store: store, fetcher: fetcher, log: log, usualInterval: usualInterval, state: state, now: store.now,
+      isForced: isForced)
   }
 
-  /// - Throws: the last error, where the server has asked not to be asked again yet, or it was a moment ago.
-  private func isWanted(_ state: FeedState, _ cause: RefreshCause, now: Int64) throws(CatalogError) -> Bool {
-    switch cause {
-    case .firstLook where state.lastRefresh != nil: return false
-    case .firstLook:
-      if let failed = underWay.withLock({ $0.failed[state.id] }), failed.until > .now { throw failed.error }
-    case .due where (state.nextRefresh ?? 0) > now: return false
-    case .due, .forced: break
+  /// - Returns: the podcast as it is before the refresh; nil where there is nothing to be done, or another one does it.
+  private func begin(_ id: Int64, _ cause: RefreshCause, _ task: Waiter) throws(CatalogError) -> FeedState? {
+    // What waited for a thread until the end claims nothing.
+    if underWay.withLock({ $0.isClosed }) { throw .cancelled }
+    let now = store.now
+    let state = try existing("podcast", store.read { try FeedState(podcast: id, askedAt: now, in: $0) })
+    let isDue = state.nextRefresh ?? 0 <= now
+    if cause == .firstLook && state.lastRefresh != nil || cause == .due && !isDue {
+      task.finish(.success(.unchanged))
+      return nil
     }
     if let notBefore = state.notBefore, notBefore > now {
       throw CatalogError(.EAGAIN, state.error ?? "the server has asked to wait \(notBefore - now) s")
     }
-    return true
+    // Before other callers can join: they wait for a feed, and must not get the end of a refresh that asks for none.
+    guard try claim(state, cause, now: now) else {
+      task.finish(.success(.unchanged))
+      return nil
+    }
+    let isFirst = underWay.withLock { underWay in
+      underWay.waiters[id, default: []].append(task)
+      return underWay.waiters[id]?.count == 1
+    }
+    return isFirst ? state : nil
   }
 
   /// Keeps other processes from beginning a refresh that is due meanwhile.
@@ -186,22 +178,34 @@ extension FeedRefresher {
     }
   }
 
-  /// Answers the waiting callers. After a first failure the next look tries again at once, after a second one a second
-  /// later, after each further one twice as much later.
-  private func finish(_ id: Int64, _ result: Result<RefreshOutcome, CatalogError>) {
-    let waiters = underWay.withLock { underWay in
-      if case .failure(let error) = result, error.errno != .ECANCELED {
-        if underWay.failed.count >= Self.mostFailed {
-          underWay.failed = underWay.failed.filter { $0.value.until > .now }
-        }
-        let row = (underWay.failed[id]?.row ?? 0) + 1
-        let rest = row == 1 ? 0 : min(pow(2, Double(min(row, 20) - 2)), Self.longestRest)
-        underWay.failed[id] = (error, row, .after(rest))
-      } else {
-        underWay.failed[id] = nil
+  /// Begins what is due. The queue's threads bound how many run at once.
+  /// - Returns: the seconds until something is due; nil where nothing is.
+  func refreshDue() -> Double? {
+    let now = store.now
+    // While the catalogue's file can't be read nothing can be refreshed either.
+    guard
+      (try? FeedRecord.followClock(now: now, refreshedAfter: now + Self.margin, store)) != nil,
+      let due = try? store.read({ try FeedRecord.due(in: $0) })
+    else { return Self.rest }
+    underWay.withLock { underWay in underWay.resting = underWay.resting.filter { $0.value > .now } }
+    var next: Double?
+    for (podcast, time) in due {
+      let wait = underWay.withLock { underWay in
+        let wait = max(Double(time - now), underWay.resting[podcast]?.seconds(since: .now) ?? 0)
+        if wait <= 0 { underWay.resting[podcast] = .after(Self.rest) }
+        return wait
       }
-      return underWay.waiters.removeValue(forKey: id) ?? []
+      if wait > 0 {
+        next = min(next ?? wait, wait)
+      } else {
+        refresh(podcast, .due, Waiter(tasks) { _ in })
+      }
     }
+    return next
+  }
+
+  private func finish(_ id: Int64, _ result: Result<RefreshOutcome, CatalogError>) {
+    let waiters = underWay.withLock { $0.waiters.removeValue(forKey: id) ?? [] }
     for waiter in waiters { waiter.finish(result) }
     scheduler.wake()
     texts.fill()
@@ -231,7 +235,7 @@ extension FeedRefresher {
   /// failed for days is left to its time, wherever this machine is carried.
   func networkChanged() {
     guard NetworkState.hasDefaultRoute else { return }
-    underWay.withLock { $0.failed = [:] }
+    underWay.withLock { $0.resting = [:] }
     // Where the file can't be written they come when their time comes.
     try? FeedRecord.networkChanged(failures: Self.longestRow, store)
   }
@@ -240,10 +244,42 @@ extension FeedRefresher {
   private static let longestRow = 8
 }
 
-extension FeedRefresh {
-  init(_ feeds: FeedRefresher, _ state: FeedState, isForced: Bool) {
-    self.init(
-      store: feeds.store, fetcher: feeds.fetcher, log: feeds.log,
-      usualInterval: feeds.usualInterval, state: state, now: feeds.store.now, isForced: isForced)
+extension Catalog {
+  /// Fetches a podcast's feed and puts what is new into the catalogue. Callers that ask for the same feed at the same time
+  /// share one request.
+  /// - Parameter completion: called once, on any thread, when the first page of the feed is in the catalogue; further
+  ///   pages (RFC 5005) come behind. Errors: see `CatalogError`; they are in the podcast's `error` too, and
+  ///   what was known stays.
+  /// - Returns: cancelling it ends the wait, not the refresh.
+  @discardableResult
+  package func refresh(
+    podcast id: Int64, cause: RefreshCause,
+    completion: @escaping @Sendable (Result<RefreshOutcome, CatalogError>) -> Void = { _ in }
+  ) -> any Cancellable {
+    let task = CatalogWork(tasks, completion)
+    feeds.refresh(id, cause, task)
+    return task
+  }
+
+  /// - Returns: false where something still is after `seconds`.
+  @discardableResult
+  package func waitForRefreshes(seconds: Double) -> Bool { feeds.wait(seconds: seconds) }
+
+  /// What of a podcast's feed or archive (RFC 5005) is still missing, in words for a person; nil where it is whole.
+  package func missingPages(ofPodcast id: Int64) throws(CatalogError) -> String? {
+    try store.read { database in
+      guard let feed = try FeedRecord.load(id, in: database) else { return nil }
+      return feed.complaint ?? (feed.archive.nextPage == nil ? nil : "older episodes are still to come")
+    }
+  }
+
+  /// Puts a page of a feed, that did not come by a refresh, into the catalogue.
+  package func merge(_ items: [ParsedEpisode], into podcast: Int64, now: Int64) throws(CatalogError) {
+    try wrapping {
+      let incoming = items.compactMap { IncomingEpisode($0, now: now) }
+      try FeedMerge(store: store, podcast: podcast, now: now).merge(incoming) { _, changes, merged in
+        changes += merged.changes(of: podcast)
+      }
+    }
   }
 }

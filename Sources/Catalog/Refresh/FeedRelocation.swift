@@ -1,4 +1,6 @@
 internal import FeedKit
+internal import HTTPKit
+internal import Identity
 internal import PodcastModel
 internal import PosixKit
 internal import SQLiteKit
@@ -15,9 +17,6 @@ struct FeedRelocation: Sendable {
   /// Seconds until an address that was not the podcast's is tried again.
   private static let patience: Int64 = 7 * 24 * 3600
 
-  /// - Parameters:
-  ///   - announced: by the feed itself.
-  ///   - redirected: the end of the permanent redirects that led to the answer.
   init(state: FeedState, announced: WebAddress?, redirected: WebAddress?, now: Int64) {
     self.now = now
     let redirected = redirected.flatMap { Self.candidate($0, from: state) }
@@ -33,7 +32,6 @@ struct FeedRelocation: Sendable {
   /// Where the same podcast is to be looked for (`tryOut`) when `note` has been committed.
   var trial: WebAddress? { isSecond && isAnnounced ? address : nil }
 
-  /// Call inside the transaction that stores the answer.
   func note(in feed: inout FeedRecord, _ database: Database, _ changes: inout [CatalogChange]) throws {
     guard let address else { return (feed.movedTo, feed.movedSince, feed.isAnnounced) = (nil, nil, false) }
     if isSecond {
@@ -70,7 +68,7 @@ struct FeedRelocation: Sendable {
       isSame = try store.read { try SameShow(document, state.podcast, in: $0).isAnnounced }
     }
     try store.change(.refresh) { database, changes in
-      _ = try FeedRecord.change(state.id, in: database) { feed in
+      try FeedRecord.change(state.id, in: database) { feed in
         if isSame, try feed.move(to: address, in: database, &changes) { return }
         (feed.movedTo, feed.movedSince, feed.isAnnounced) = (address, now + patience, true)
       }
@@ -96,16 +94,15 @@ extension FeedRecord {
   static func readdress(
     _ id: Int64, to address: WebAddress, in database: Database, _ changes: inout [CatalogChange]
   ) throws {
-    guard var state = try FeedState(podcast: id, in: database) else { throw CatalogError.unknown("podcast") }
+    var state = try existing("podcast", FeedState(podcast: id, in: database))
     if try !state.feed.move(to: address, in: database, &changes) {
       throw CatalogError.alreadyFollowed(try ListedRow.subscription(at: address, in: database)?.name ?? "")
     }
     state.feed.forgetAnswer()
     (state.feed.cameFrom, state.feed.mayBePrivate, state.feed.error) = (nil, true, nil)
     (state.feed.failures, state.feed.nextRefresh, state.feed.notBefore) = (0, nil, nil)
+    state.feed.archive.nextPage = nil
     try state.feed.save(in: database)
-    state.archive.nextPage = nil
-    try state.archive.save(in: database)
     let old = state.podcast
     state.podcast.isListed = false
     try state.podcast.save(replacing: old, in: database)
@@ -117,14 +114,11 @@ extension FeedRecord {
   static func join(
     _ podcast: Int64, redirected: WebAddress?, in database: Database, _ changes: inout [CatalogChange]
   ) throws -> ListedPodcast? {
-    guard let redirected, let feed = try FeedRecord.load(podcast, in: database),
+    guard let redirected, let feed = try FeedRecord.load(podcast, in: database), feed.isFollowed,
       let listed = try ListedRow.subscription(at: redirected, in: database), listed.podcast.id != podcast
     else { return nil }
     try forget(podcast, for: listed.podcast.id, in: database, &changes)
-    try database.run(
-      "INSERT OR REPLACE INTO former_address (feed_key, podcast_id) VALUES (?, ?)",
-      FeedKey.text(feed.feedURL),
-      listed.podcast.id)
+    try FormerAddresses.add(feed.feedURL, of: listed.podcast.id, in: database)
     changes += try AwaitedReport.apply(toPodcast: listed.podcast.id, now: wallClockSeconds(), in: database)
     return listed
   }
@@ -149,8 +143,11 @@ extension FeedRecord {
     if let other = try PodcastRecord.other(than: podcast, at: address, in: database) {
       try Self.forget(other, for: podcast, in: database, &changes)
     }
-    (movedTo, movedSince, isAnnounced) = (nil, nil, false)
-    try FormerAddresses.moved(podcast, from: feedURL, to: address, in: database)
+    (self.movedTo, self.movedSince, self.isAnnounced) = (nil, nil, false)
+    if FeedKey.text(feedURL) != FeedKey.text(address) {
+      try FormerAddresses.add(feedURL, of: podcast, in: database)
+    }
+    try FormerAddresses.take(address, in: database)
     feedURL = address
     try SubscriptionRows.lineChanged(podcast: podcast, in: database)
     changes.append(.facts(podcast: podcast))
@@ -171,20 +168,83 @@ enum FormerAddresses {
     ) { $0.string(0) }
   }
 
-  /// Notes that a podcast is at another address from now on.
-  fileprivate static func moved(
-    _ podcast: Int64, from old: WebAddress, to new: WebAddress, in database: Database
-  ) throws {
-    if FeedKey.text(old) != FeedKey.text(new) {
-      try database.run(
-        "INSERT OR REPLACE INTO former_address (feed_key, podcast_id) VALUES (?, ?)", FeedKey.text(old),
-        podcast)
-    }
-    try take(new, in: database)
+  fileprivate static func add(_ address: WebAddress, of podcast: Int64, in database: Database) throws {
+    try database.run(
+      "INSERT OR REPLACE INTO former_address (feed_key, podcast_id) VALUES (?, ?)", FeedKey.text(address),
+      podcast)
   }
 
   /// An address that a podcast has now is no other one's former address.
   static func take(_ address: WebAddress, in database: Database) throws {
     try database.run("DELETE FROM former_address WHERE feed_key = ?", FeedKey.text(address))
+  }
+}
+
+/// What speaks for a feed being that of a known podcast: episodes that both have, the title, `podcast:guid`.
+struct SameShow: Sendable {
+  /// Episodes that both have; and of these, those that have the same guid or address.
+  private var (common, certain) = (0, 0)
+  private let (items, known): (Int, Int)
+  /// nil where one has none.
+  private let hasSameTitle: Bool?
+  private let hasSameGuid: Bool?
+
+  /// Fewer may be a trailer or a guest's episode, which other shows list too.
+  private static let few = 3
+
+  init(_ feed: FetchedFeed, _ podcast: PodcastRecord, in database: Database) throws {
+    let known = try KnownEpisodes(podcast: podcast.id, in: database).all.map(\.traits)
+    (items, self.known) = (feed.episodes.count, known.count)
+    let matches = EpisodeMatcher.match(feed.episodes.map(\.traits), known: known)
+    for case .known(_, let rule) in matches {
+      common += 1
+      if [.unchanged, .guid, .address].contains(rule) { certain += 1 }
+    }
+    let title = podcast.hasTitle ? podcast.title : nil
+    hasSameTitle = title.flatMap { title in feed.title.map { Self.words(title) == Self.words($0) } }
+    hasSameGuid = podcast.guid.flatMap { guid in feed.guid.map { $0 == guid } }
+  }
+
+  private static func words(_ title: String) -> [Substring] {
+    UniqueNames.key(TitleText.line(title)).split { !$0.isLetter && !$0.isNumber }
+  }
+
+  /// Half of the episodes of either, where those are a few; or of both.
+  private func isMost(_ count: Int) -> Bool {
+    count > 0 && count * 2 >= min(items, known) && (count >= Self.few || count * 2 >= max(items, known))
+  }
+
+  /// The podcast's own feed announces the address where this feed is.
+  var isAnnounced: Bool { items > 0 && (known == 0 || common > 0 || hasSameGuid == true) }
+
+  /// The podcast's address redirects to this feed: a domain may be sold, a hotel show its page first.
+  /// - Parameter isOthers: another podcast of the catalogue is there.
+  func isRedirected(isOthers: Bool) -> Bool {
+    if isMost(certain) { return true }
+    if known == 0, hasSameTitle != false || !isOthers { return true }
+    return !isOthers && (hasSameGuid == true || hasSameTitle == true && hasSameGuid != false)
+  }
+}
+
+extension FeedState {
+  /// Whether an answer is from where the last feed came from.
+  func isFromBefore(_ head: HTTPResponseHead) -> Bool {
+    guard let place = head.place else { return true }
+    // Some give another signature each time.
+    return feed.cameFrom.map { StableAddress.text($0) == StableAddress.text(place) } ?? false
+  }
+
+  /// - Returns: why nothing is to be taken of a feed; nil where it is the podcast's.
+  func refusal(of document: FetchedFeed, _ head: HTTPResponseHead, _ store: CatalogStore) throws
+    -> FeedFailure?
+  {
+    if isFromBefore(head) { return nil }
+    let isSame = try store.read { database in
+      let isOthers = try head.redirects.contains {
+        try PodcastRecord.other(than: id, at: WebAddress($0.location), in: database) != nil
+      }
+      return try SameShow(document, podcast, in: database).isRedirected(isOthers: isOthers)
+    }
+    return isSame ? nil : FeedFailure(anotherShow: document, head: head, of: self)
   }
 }

@@ -11,7 +11,6 @@ struct PagedArchive: Sendable {
   let store: CatalogStore
   let fetcher: FeedFetcher
   let log: LogFile
-  /// The podcast as its refresh left it.
   let state: FeedState
   /// When its refresh began, in seconds since 1970.
   let now: Int64
@@ -25,7 +24,7 @@ struct PagedArchive: Sendable {
 
   private struct Walk {
     var visited: Set<WebAddress> = []
-    /// Their items, as hashes.
+    /// Items, as hashes.
     var seen: Set<Int> = []
     /// Pages in a row that had no item of their own.
     var repetitions = 0
@@ -55,32 +54,30 @@ struct PagedArchive: Sendable {
 
   /// - Returns: the page after this one, if it is to be read.
   private func take(_ answer: FeedAnswer, _ walk: inout Walk) throws -> WebAddress? {
-    guard case .feed(let document) = answer.content else { throw FeedFailure(status: answer.head, now: now) }
+    let document = try answer.feed(now: now)
     let isRepeated = document.episodes.filter { walk.seen.insert($0.traits.hashValue).inserted }.isEmpty
     walk.repetitions = isRepeated ? walk.repetitions + 1 : 0
     // Some pages lead back to each other.
-    let next = document.nextPageURL.flatMap { [walk] page in
-      page.isWeb && !walk.visited.contains(page) && walk.repetitions < Self.mostRepetitions ? page : nil
+    let next = document.webNextPage.flatMap { [walk] page in
+      walk.visited.contains(page) || walk.repetitions >= Self.mostRepetitions ? nil : page
     }
     var following: WebAddress?
     var isTooLong = false
     let merge = FeedMerge(store: store, podcast: state.id, now: now, isSerial: document.isSerial)
     try merge.merge(document.episodes) { database, changes, merged in
-      guard var known = try FeedState(podcast: state.id, in: database) else { return }
       changes += merged.changes(of: state.id)
       if merged.changesListing {
-        let old = known.podcast
-        known.podcast.changed = wallClockNanoseconds()
-        try known.podcast.save(replacing: old, in: database)
+        try database.run("UPDATE podcast SET changed = ? WHERE id = ?", wallClockNanoseconds(), state.id)
       }
-      let goesOn = known.archive.readsWhole || !merged.outcome.newEpisodes.isEmpty
-      known.archive.bytes += Int64(answer.bytes)
-      isTooLong = goesOn && next != nil && known.archive.bytes > limit
-      following = goesOn && !isTooLong ? next : nil
-      if known.feed.error == known.archive.error { known.feed.error = known.feed.notice }
-      known.archive.came(next: following)
-      try known.archive.save(in: database)
-      try known.feed.save(in: database)
+      try FeedRecord.change(state.id, in: database) { feed in
+        feed.changeArchive { archive in
+          let goesOn = archive.readsWhole || !merged.outcome.newEpisodes.isEmpty
+          archive.bytes += Int64(answer.bytes)
+          isTooLong = goesOn && next != nil && archive.bytes > limit
+          following = goesOn && !isTooLong ? next : nil
+          archive.came(next: following)
+        }
+      }
     }
     if isTooLong {
       log.write(
@@ -93,19 +90,69 @@ struct PagedArchive: Sendable {
   private func note(_ failure: FeedFailure) throws {
     if failure.isCancelled { return }
     let isEnd = try store.change(.refresh) { [now = store.now] database, changes in
-      guard var known = try FeedState(podcast: state.id, in: database) else { return false }
       changes.append(.refreshed(podcast: state.id, newEpisodes: 0))
-      let former = known.archive.error
-      let isEnd = known.archive.failed(failure, now: now)
-      if isEnd {
-        if known.feed.error == former { known.feed.error = known.feed.notice }
-      } else {
-        known.feed.error = known.archive.error
+      return try FeedRecord.change(state.id, in: database) { feed in
+        feed.changeArchive { $0.failed(failure, now: now) }
       }
-      try known.archive.save(in: database)
-      try known.feed.save(in: database)
-      return isEnd
     }
-    if isEnd { log.write("the archive of \(state.feedURL.shown) ends early: \(failure.error.message)") }
+    if isEnd == true {
+      log.write("the archive of \(state.feedURL.shown) ends early: \(failure.error.message)")
+    }
   }
+}
+
+/// What is known of the further pages that are still to be read.
+struct ArchiveState: FieldCoded {
+  var nextPage: WebAddress?
+  /// Bytes of the pages that have come since the first.
+  var bytes: Int64 = 0
+  /// It is read up to its end, whether its episodes are known or not.
+  var readsWhole = false
+  /// How often in a row the next page could not be had.
+  var failures = 0
+  var error: String?
+  /// Until when its server wishes not to be asked for it.
+  var notBefore: Int64?
+
+  /// Failures in a row, over some days, after which the archive ends before the page.
+  private static let mostFailures = 30
+
+  mutating func code(_ fields: inout BinaryFields) throws(BinaryError) {
+    try fields.code(&nextPage, &bytes, &readsWhole)
+    try fields.code(&failures, &error, &notBefore)
+  }
+
+  /// Stores the address of the second page if later pages may hold new episodes. All pages are read for a new feed, or if
+  /// new episodes arrive before the last reading has ended: what is still to be read has moved on to later pages then.
+  /// Otherwise reading stops at the first page without new episodes: an item that is pinned to the first page says nothing.
+  mutating func note(_ document: FetchedFeed, hasNew: Bool, isFirst: Bool) {
+    readsWhole = nextPage != nil && (readsWhole || hasNew) || isFirst
+    guard isFirst || hasNew, let next = document.webNextPage else { return }
+    (nextPage, bytes, failures, error, notBefore) = (next, 0, 0, nil, nil)
+  }
+
+  /// A page has come.
+  /// - Parameter next: the page after it; nil at the end.
+  mutating func came(next: WebAddress?) {
+    nextPage = next
+    if next == nil { readsWhole = false }
+    (failures, error, notBefore) = (0, nil, nil)
+  }
+
+  /// The page could not be had: the next refresh of the feed tries again.
+  /// - Returns: whether the archive ends before it.
+  mutating func failed(_ failure: FeedFailure, now: Int64) -> Bool {
+    failures += 1
+    if failures >= Self.mostFailures {
+      came(next: nil)
+      return true
+    }
+    error = "older episodes could not be fetched yet: \(failure.error.message)"
+    notBefore = RefreshTimes.notBefore(now: now, retryAfter: failure.retryAfter)
+    return false
+  }
+}
+
+extension FetchedFeed {
+  fileprivate var webNextPage: WebAddress? { channel.nextPageURL.flatMap { $0.isWeb ? $0 : nil } }
 }

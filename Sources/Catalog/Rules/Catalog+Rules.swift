@@ -5,7 +5,6 @@ internal import SQLiteKit
 
 package struct RuledPodcast: Sendable {
   package let id: Int64
-  /// Of its folder.
   package let name: String
   /// With the configuration's where the subscription has none of its own.
   package let rules: SubscriptionRules
@@ -22,7 +21,6 @@ extension Catalog {
     feeds.fetcher.settings(try store.read { try FormerAddresses.keys(of: id, in: $0) })
   }
 
-  /// The subscription's own rules, without those of the configuration.
   package func rules(ofPodcast id: Int64) throws(CatalogError) -> SubscriptionRules {
     try store.read { try RuleRows.rules(ofPodcast: id, in: $0) }
   }
@@ -32,7 +30,6 @@ extension Catalog {
     try rules(ofPodcast: id).completed(by: configuredRules(ofPodcast: id))
   }
 
-  /// The configuration's rules for a subscription: those for its feed, else those for all.
   package func configuredRules(ofPodcast id: Int64) throws(CatalogError) -> SubscriptionRules {
     let own = try feedSettings(ofPodcast: id)?.rules ?? SubscriptionRules()
     return own.completed(by: settings.rules)
@@ -44,8 +41,8 @@ extension Catalog {
     _ values: [(key: SubscriptionRules.Key, value: String)], ofPodcast id: Int64
   ) throws(CatalogError) {
     try store.change { database, changes in
-      let subscription = try database.number("SELECT id FROM subscription WHERE podcast_id = ?", id)
-      guard let subscription else { throw CatalogError.unknown("subscription") }
+      let subscription = try existing(
+        "subscription", database.number("SELECT id FROM subscription WHERE podcast_id = ?", id))
       let old = try RuleRows.rules(ofPodcast: id, in: database)
       var rules = old
       for (key, value) in values {
@@ -66,14 +63,12 @@ extension Catalog {
     if rules.areIdle && !isForPeople { return nil }
     return try store.read { database in
       guard
-        let (name, title, isSerial) = try database.first(
-          """
-          SELECT s.name, p.title, f.is_serial FROM subscription s
-          JOIN podcast p ON p.id = s.podcast_id JOIN feed f ON f.podcast_id = p.id WHERE p.id = ?
-          """, id, as: { ($0.string(0), $0.string(1), $0.bool(2)) })
+        let (name, title) = try database.first(
+          "SELECT s.name, p.title FROM subscription s JOIN podcast p ON p.id = s.podcast_id WHERE p.id = ?",
+          id, as: { ($0.string(0), $0.string(1)) })
       else { return nil }
       return RuledPodcast(
-        id: id, name: name, rules: rules, isSerial: isSerial,
+        id: id, name: name, rules: rules, isSerial: try FeedRecord.load(id, in: database)?.isSerial == true,
         episodes: try RuleRows.episodes(ofPodcast: id, show: title, in: database))
     }
   }
@@ -98,11 +93,9 @@ extension Catalog {
     if isRuled { try setRuleMark(.byHand, episode: episode) }
   }
 
-  /// Seconds since 1970.
   package var now: Int64 { store.now }
 }
 
-/// How rules lie in their rows; within a transaction.
 enum RuleRows {
   static func rules(ofPodcast id: Int64, in database: Database) throws -> SubscriptionRules {
     var rules = SubscriptionRules()
@@ -132,32 +125,26 @@ enum RuleRows {
       EpisodeID.last(ofPodcast: id))
   }
 
-  private enum Column: Int, ColumnList {
-    case id, mediaKey, title, published, duration, hidden, played, position, lastPlayed, type, ruled
-  }
-
   /// Those whose address still is their own.
   static func episodes(ofPodcast id: Int64, show: String, in database: Database) throws -> [RuledEpisode] {
-    let queue = try QueueRows.all(in: database).map { ($0.episode, $0.place) }
-    let places = Dictionary(queue, uniquingKeysWith: { first, _ in first })
+    let places = try PlayQueue(in: database).places
     return try database.all(
-      "SELECT \(Column.list(of: "e")) FROM episode e WHERE e.id BETWEEN ? AND ? AND e.is_replaced = 0 ORDER BY e.id",
-      EpisodeID.first(ofPodcast: id), EpisodeID.last(ofPodcast: id)
+      """
+      SELECT \(EpisodeRow.columns), e.type, e.ruled FROM episode e
+      WHERE e.id BETWEEN ? AND ? AND e.is_replaced = 0 ORDER BY e.id
+      """, EpisodeID.first(ofPodcast: id), EpisodeID.last(ofPodcast: id)
     ) { row in
-      var facts = EpisodeFacts(
-        id: row.int64(Column.id), title: row.string(Column.title), show: show,
-        published: row.int64(Column.published))
-      facts.duration = row.intIfPresent(Column.duration)
-      facts.queuePlace = places[facts.id]
-      facts.marks = .followed
-      if row.int64(Column.position) > 0 { facts.marks.insert(.begun) }
-      if row.bool(Column.hidden) { facts.marks.insert(.hidden) }
-      if row.bool(Column.played) { facts.marks.insert(.played) }
-      var episode = RuledEpisode(facts, key: EpisodeRow.mediaKey(row.blob(Column.mediaKey)))
+      let known = EpisodeRow.read(row)
+      var facts = EpisodeFacts(id: known.id, title: known.title, show: show, published: known.published)
+      (facts.duration, facts.queuePlace, facts.marks) = (known.duration, places[known.id], .followed)
+      if known.listening.position > 0 { facts.marks.insert(.begun) }
+      if known.hidden { facts.marks.insert(.hidden) }
+      if known.listening.isPlayed { facts.marks.insert(.played) }
+      var episode = RuledEpisode(facts, key: known.mediaKey)
       episode.kind =
-        row.stringIfPresent(Column.type).flatMap { EpisodeKind(rawValue: $0.lowercased()) } ?? .full
-      episode.lastPlayed = row.int64IfPresent(Column.lastPlayed)
-      episode.mark = RuleMark(rawValue: row.int(Column.ruled)) ?? .byHand
+        row.stringIfPresent(EpisodeRow.count).flatMap { EpisodeKind(rawValue: $0.lowercased()) } ?? .full
+      episode.lastPlayed = known.listening.lastPlayed
+      episode.mark = RuleMark(rawValue: row.int(EpisodeRow.count + 1)) ?? .byHand
       return episode
     }
   }

@@ -10,7 +10,6 @@ package enum AppleCharts {
   /// Seconds for which a chart is not asked for again: Apple makes one a day.
   static let lifetime: Int64 = 86_400
 
-  /// The numbers of the podcasts in a chart, the first one first.
   static func numbers(in body: [UInt8]) throws(CatalogError) -> [Int64] {
     guard let results = (try? JSONValue(parsing: body))?["feed"]?["results"], case .array(let list) = results
     else { throw CatalogError(.EPROTO, "the chart is not a list of podcasts") }
@@ -34,7 +33,6 @@ extension Catalog {
 
   /// Reads a country's chart. The podcasts' feeds come from the offline directory, and those that it does not know from one
   /// look-up at Apple. Takes twenty seconds at the most.
-  /// - Parameter id: of the search that shows it.
   @discardableResult
   package func readChart(
     _ id: Int64, completion: @escaping @Sendable (Result<Void, CatalogError>) -> Void
@@ -45,17 +43,12 @@ extension Catalog {
       completion(result)
     }
     return begin(AppleCharts.folder, ending) { [self] task in
-      guard let search = try search(id), search.isChart, let country = search.language else {
-        throw CatalogError.unknown("chart")
-      }
+      let search = try existing("chart", search(id))
+      let country = try existing("chart", search.isChart ? search.language : nil)
       let response = try askApple(apple.address(ofChart: country), for: task)
       let answer = try chart(AppleCharts.numbers(in: response.body), country, for: task)
       try task.beginCommit()
-      try store.change { [now = store.now] database, changes in
-        guard try SearchRows.search(id, in: database) != nil else { return }
-        _ = try SearchRows.record(search.name, answer, replacing: id, now: now, in: database)
-        changes += [.search(id), .results(search: id)]
-      }
+      try update(id, search.name, answer)
     }
   }
 

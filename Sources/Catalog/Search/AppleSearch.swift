@@ -23,7 +23,6 @@ struct AppleSearch: Sendable {
     isNamedByUser && WebAddress(address).host.map(PrivateHostName.isPrivate) == true
   }
 
-  /// Where a query is asked: words, or a podcast's number at Apple.
   func address(asking query: SearchQuery, limit: Int, country: String) -> WebAddress {
     guard let number = query.appleID else {
       let language = query.language.map { [("lang", $0.replacing("-", with: "_"))] } ?? []
@@ -64,7 +63,6 @@ struct AppleSearch: Sendable {
     return WebAddress(whole + (isOpen ? "" : whole.contains("?") ? "&" : "?") + fields)
   }
 
-  /// The podcasts of an answer.
   /// - Throws: EPROTO where it is no answer; ENOENT where Apple has no feed of the number that was asked for.
   func podcasts(in body: [UInt8], for query: SearchQuery) throws(CatalogError) -> [FoundPodcast] {
     let answer = try AppleAnswer(body)

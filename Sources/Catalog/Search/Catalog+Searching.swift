@@ -52,10 +52,19 @@ extension Catalog {
       try SearchRows.checkFree(name, except: old, in: database)
       let id = try SearchRows.record(name, answer, replacing: old, now: now, in: database)
       changes += [.search(id), .results(search: id)]
-      guard let search = try SearchRows.search(id, in: database) else {
-        throw CatalogError.unknown("search")
-      }
-      return search
+      return try existing("search", SearchRows.search(id, in: database))
+    }
+  }
+
+  /// Keeps another answer to a search, where that is still there under its name.
+  func update(
+    _ search: Int64, _ name: String, _ answer: MergedAnswer, completes: Bool = false, at time: Int64? = nil
+  ) throws(CatalogError) {
+    try store.change { [now = store.now] database, changes in
+      guard try SearchRows.search(search, in: database)?.name == name else { return }
+      _ = try SearchRows.record(
+        name, answer, replacing: search, completes: completes, now: time ?? now, in: database)
+      changes += [.search(search), .results(search: search)]
     }
   }
 
@@ -71,15 +80,14 @@ extension Catalog {
       guard let addresses = Self.addresses(text) else {
         return try answer(SearchQuery(parsing: text), for: task)
       }
-      let lookup = FeedByAddress(feeds: feeds, isTyped: true) { request in task.onCancel { request.cancel() }
-      }
-      let podcast = try lookup.podcast(at: addresses)
+      let podcast = try FeedByAddress(feeds: feeds, isTyped: true) { request in
+        task.onCancel { request.cancel() }
+      }.podcast(at: addresses)
       let found = SearchAnswer(source: "feed", found: [podcast], mayBePrivate: true)
       return MergedAnswer([found], limit: 1)
     }
   }
 
-  /// - Returns: nil for words, and for links that need a directory.
   private static func addresses(_ text: String) -> [WebAddress]? {
     let address: String
     switch PodcastLink(text) {
@@ -149,8 +157,7 @@ extension Catalog {
     var failure: CatalogError?
     if asksApple {
       do throws(CatalogError) {
-        let address = apple.address(
-          asking: query, limit: limit, country: query.country ?? settings.country)
+        let address = apple.address(asking: query, limit: limit, country: query.country ?? settings.country)
         let response = try askApple(address, for: task)
         answers.append(
           SearchAnswer(
@@ -170,7 +177,6 @@ extension Catalog {
   }
 
   /// Asks Apple, or the search service that the user has named.
-  /// - Returns: a response that succeeds.
   func askApple(
     _ address: WebAddress, for task: CatalogWork<some Sendable>
   ) throws(CatalogError) -> HTTPResponse {

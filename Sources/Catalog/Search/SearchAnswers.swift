@@ -7,7 +7,6 @@ package struct FoundPodcast: Hashable, Sendable {
   var podcast: Podcast
   /// Its number at Apple.
   package var appleID: Int64?
-  /// When its newest episode was published, in seconds since 1970.
   package var newest: Int64?
 
   package subscript<Value>(dynamicMember fact: WritableKeyPath<Podcast, Value>) -> Value {

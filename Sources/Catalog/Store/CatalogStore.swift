@@ -24,7 +24,6 @@ final class CatalogStore: Sendable {
   private let path: String
   private let clock: @Sendable () -> Int64
   private let writer: Monitor<Connection>
-  /// Held by the refresh that writes or is about to.
   private let refreshes = Monitor(false)
   private let idle = Monitor<[Connection]>([])
   private let queue: WorkQueue
@@ -47,9 +46,6 @@ final class CatalogStore: Sendable {
   static let placeVariable = "XDG_DATA_HOME"
 
   /// Opens the file, creating it. One of another version is set aside.
-  /// - Parameters:
-  ///   - queue: runs what nobody waits for.
-  ///   - clock: seconds since 1970.
   init(path: String, queue: WorkQueue, clock: @escaping @Sendable () -> Int64) throws(CatalogError) {
     self.path = path
     self.queue = queue
@@ -93,7 +89,6 @@ final class CatalogStore: Sendable {
     }
   }
 
-  /// Changes the catalogue in one transaction.
   /// - Parameter waitsForDisk: whether it is durable when this returns; else it survives the process, and is on the disk
   ///   half a second later.
   func write<R: Sendable>(

@@ -10,7 +10,6 @@ final class CommitWatch: Sendable {
   }
 
   private let path: String
-  /// -1 where there is none.
   private let file: Int32
   private let wakeup = try? WakeupEvent()
   private let state = Monitor(State())
@@ -69,12 +68,9 @@ extension Catalog {
   /// catalogue's own, until `close()`.
   package func observe(_ observer: @escaping @Sendable () -> Void) { store.commits.observe(observer) }
 
-  /// Calls `body` with the commits of all processes, in order.
-  /// - Parameter first: the number of the last one that is left out; nil for commits from now on.
-  package func observeCommits(
-    since first: Int64? = nil, _ body: @escaping @Sendable (CatalogCommit) -> Void
-  ) {
-    let last = Monitor((try? first ?? commits()) ?? 0)
+  /// Calls `body` with the commits of all processes from now on, in order.
+  package func observeCommits(_ body: @escaping @Sendable (CatalogCommit) -> Void) {
+    let last = Monitor((try? commits()) ?? 0)
     observe { [self] in
       for commit in (try? commits(after: last.withLock { $0 })) ?? [] {
         last.withLock { $0 = commit.number }
@@ -83,7 +79,6 @@ extension Catalog {
     }
   }
 
-  /// Calls `body` with each single change from now on.
   package func observeChanges(_ body: @escaping @Sendable (CatalogChange) -> Void) {
     observeCommits { commit in for change in commit.changes { body(change) } }
   }

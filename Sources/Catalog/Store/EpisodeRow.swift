@@ -1,3 +1,4 @@
+internal import FeedKit
 internal import PodcastModel
 internal import SQLiteKit
 
@@ -25,7 +26,6 @@ enum EpisodeRow {
       isReplaced
   }
 
-  /// For a `FROM episode e`.
   static let columns = Column.list(of: "e")
   static let count = Column.count
 
@@ -65,7 +65,7 @@ enum EpisodeRow {
     episode.duration = row.intIfPresent(Column.duration, from: first)
     episode.season = row.intIfPresent(Column.season, from: first)
     episode.notesLength = row.int(Column.notesLength, from: first)
-    episode.transcripts = row.stringIfPresent(Column.transcripts, from: first).map(transcripts) ?? []
+    episode.transcripts = (try? [Transcript](decoding: row.blob(Column.transcripts, from: first)[...])) ?? []
     episode.chaptersURL = row.stringIfPresent(Column.chaptersURL, from: first).map { WebAddress($0) }
     episode.hidden = row.bool(Column.hidden, from: first)
     episode.listening = ListeningState(
@@ -77,22 +77,6 @@ enum EpisodeRow {
   /// A damaged file says anything: what cannot be a key becomes one that names nothing in the cache.
   static func mediaKey(_ blob: [UInt8]) -> MediaKey {
     MediaKey(bytes: blob) ?? MediaKey(address: WebAddress("damaged \(Hexadecimal.text(blob))"))
-  }
-
-  static func text(_ transcripts: [Transcript]) -> String? {
-    if transcripts.isEmpty { return nil }
-    return JSONValue.array(
-      transcripts.map { [.string($0.url.forRequest), $0.type.json, $0.language.json] }
-    ).compactText
-  }
-
-  private static func transcripts(_ text: String) -> [Transcript] {
-    let list = (try? JSONValue(parsing: Array(text.utf8)))?.elements ?? []
-    return list.compactMap { entry in
-      let parts = entry.elements
-      guard parts.count == 3, let url = parts[0].text else { return nil }
-      return Transcript(url: WebAddress(url), type: parts[1].text, language: parts[2].text)
-    }
   }
 }
 
@@ -122,14 +106,10 @@ extension EpisodeRow {
       EpisodeID.first(ofPodcast: id), EpisodeID.last(ofPodcast: id), as: make)
   }
 
-  /// - Throws: `CatalogError` (ENOENT) where there is no such episode.
   static func check(_ id: Int64, in database: Database) throws {
-    guard try database.exists("SELECT 1 FROM episode WHERE id = ?", id) else {
-      throw CatalogError.unknown("episode")
-    }
+    _ = try existing("episode", database.number("SELECT 1 FROM episode WHERE id = ?", id))
   }
 
-  /// Those that are known, by number.
   static func episodes(_ ids: [Int64], in database: Database) throws -> [Episode] {
     try database.all(
       "SELECT \(columns) FROM episode e WHERE e.id IN (SELECT value FROM json_each(?)) ORDER BY e.id",
@@ -140,20 +120,6 @@ extension EpisodeRow {
   /// Numbers as a value for `json_each`.
   static func list(_ ids: [Int64]) -> String { "[" + ids.map { String($0) }.joined(separator: ",") + "]" }
 
-  /// The newest of a podcast that are not hidden and were published after `time`, the newest first.
-  static func newest(
-    ofPodcast id: Int64, after time: Int64, limit: Int, in database: Database
-  ) throws -> [Episode] {
-    try database.all(
-      """
-      SELECT \(columns) FROM episode e INDEXED BY episode_by_date
-      WHERE e.podcast_id = ? AND e.hidden = 0 AND e.published > ?
-      ORDER BY e.published DESC LIMIT ?
-      """, id, time, limit
-    ) { read($0) }
-  }
-
-  /// When the newest of a podcast that have dates were published.
   static func times(ofPodcast id: Int64, limit: Int, in database: Database) throws -> [Int64] {
     try database.numbers(
       """
@@ -166,26 +132,16 @@ extension EpisodeRow {
   /// Of each key that is known the episode whose enclosure it names; where several share it, one of a subscription, else
   /// the one first seen.
   static func entries(forKeys keys: [MediaKey], in database: Database) throws -> [EpisodeEntry] {
-    var seen: Set<MediaKey> = []
-    var entries: [EpisodeEntry] = []
-    for first in stride(from: 0, to: keys.count, by: keysAtOnce) {
-      // The number of placeholders is the same each time, so that the statement is prepared once.
-      let part = keys[first..<min(first + keysAtOnce, keys.count)].map(\.bytes)
-      let padding = [any Bindable](repeating: Int?.none, count: keysAtOnce - part.count)
-      entries += try database.all(
+    try keys.compactMap { key in
+      try database.first(
         """
         SELECT \(columns), \(PodcastRecord.shownColumns)
         FROM episode e JOIN shown p ON p.id = e.podcast_id LEFT JOIN subscription s ON s.podcast_id = p.id
-        WHERE e.media_key IN (\(keyMarks)) ORDER BY s.id IS NULL, e.id
-        """, values: part + padding
+        WHERE e.media_key = ? ORDER BY s.id IS NULL, e.id LIMIT 1
+        """, key.bytes
       ) { EpisodeEntry(episode: read($0), podcast: PodcastRecord.readPodcast($0, from: count)) }
-      .filter { seen.insert($0.episode.mediaKey).inserted }
     }
-    return entries
   }
-
-  private static let keysAtOnce = 500
-  private static let keyMarks = Array(repeating: "?", count: keysAtOnce).joined(separator: ",")
 
   /// The keys of a podcast's enclosures, but for those that another feed names too.
   static func mediaKeys(ofPodcast id: Int64, in database: Database) throws -> [MediaKey] {
@@ -195,5 +151,88 @@ extension EpisodeRow {
         (SELECT 1 FROM episode o WHERE o.media_key = e.media_key AND o.id NOT BETWEEN ?1 AND ?2)
       """, EpisodeID.first(ofPodcast: id), EpisodeID.last(ofPodcast: id)
     ) { mediaKey($0.blob(0)) }
+  }
+}
+
+/// What a podcast's row says of the numbers of its episodes.
+struct EpisodeNumbers: Equatable {
+  /// Changes with every change of the episodes.
+  var revision: Int64
+  var next: Int64
+  /// Up to which they are in the full-text index.
+  var indexed: Int64
+
+  /// The date of the newest episode of podcast ?1 that is not hidden.
+  static let newest =
+    "(SELECT max(published) FROM episode INDEXED BY episode_by_date WHERE podcast_id = ?1 AND hidden = 0)"
+}
+
+extension EpisodeNumbers {
+  init?(podcast: Int64, in database: Database) throws {
+    let numbers = try database.first(
+      "SELECT revision, next_episode, indexed_upto FROM podcast WHERE id = ?", podcast
+    ) {
+      // A damaged file says anything.
+      EpisodeNumbers(
+        revision: min(max($0.int64(0), 0), 1 << 60), next: min(max($0.int64(1), 1), EpisodeID.last + 1),
+        indexed: min(max($0.int64(2), 0), EpisodeID.last))
+    }
+    guard let numbers else { return nil }
+    self = numbers
+  }
+
+  /// Within the transaction that has added so many; also where that are none and others have changed.
+  static func added(_ count: Int, to podcast: Int64, in database: Database) throws {
+    try database.run(
+      """
+      UPDATE podcast SET revision = revision + 1, next_episode = next_episode + ?2,
+        episode_count = episode_count + ?2, newest = \(newest)
+      WHERE id = ?1
+      """, podcast, count)
+  }
+}
+
+/// Who takes part in an episode: the persons of its item, else those of its channel, else the author. Within a transaction.
+enum PersonRows {
+  /// A name a line; nil for none.
+  static func text(_ people: [String]) -> String? {
+    people.isEmpty ? nil : people.map { $0.replacing("\n", with: " ") }.joined(separator: "\n")
+  }
+
+  static func add(_ id: Int64, _ people: [String], in database: Database) throws {
+    for word in Set(people.flatMap(WordMatch.words)) {
+      try database.run("INSERT OR IGNORE INTO person (word, episode_id) VALUES (?, ?)", word, id)
+    }
+  }
+
+  /// Removes an episode's people from the index. Call it before the episode's row changes: the index needs the old names.
+  static func remove(_ id: Int64, in database: Database) throws {
+    let people = try database.first("SELECT people FROM episode WHERE id = ? AND people NOT NULL", id) {
+      $0.string(0)
+    }
+    for word in Set(people.map(WordMatch.words) ?? []) {
+      try database.run("DELETE FROM person WHERE word = ? AND episode_id = ?", word, id)
+    }
+  }
+
+  /// The episodes whose own persons have a name, and the podcasts whose episodes without any have it.
+  static func find(_ name: String, in database: Database) throws -> (episodes: [Int64], podcasts: [Int64]) {
+    // The longest word is the rarest.
+    let word = WordMatch.words(name).max { $0.count < $1.count } ?? ""
+    let episodes = try database.all(
+      "SELECT e.id, e.people FROM person p JOIN episode e ON e.id = p.episode_id WHERE p.word = ?", word
+    ) { (id: $0.int64(0), people: $0.string(1)) }
+    let podcasts = try database.all("SELECT id, coalesce(people, author) FROM podcast WHERE is_forgotten = 0")
+    {
+      (id: $0.int64(0), people: $0.string(1))
+    }
+    return (
+      episodes.filter { matches(name, $0.people) }.map(\.id),
+      podcasts.filter { !$0.people.isEmpty && matches(name, $0.people) }.map(\.id)
+    )
+  }
+
+  private static func matches(_ name: String, _ people: String) -> Bool {
+    people.split(separator: "\n").contains { WordMatch.contains(name, in: String($0)) }
   }
 }

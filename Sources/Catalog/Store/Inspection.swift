@@ -67,25 +67,22 @@ package enum CatalogCondition: Hashable, Sendable {
 package enum FeedTroubles {
   /// Subscriptions' names with what their podcasts' `error` says, by name; empty where the file can't be read.
   package static func all(inFile path: String) -> [(name: String, error: String)] {
-    let found = try? Database.looking(at: path)?.all(
-      """
+    let troubles = """
       SELECT s.name, f.error FROM subscription s JOIN feed f ON f.podcast_id = s.podcast_id
       WHERE f.error IS NOT NULL ORDER BY s.name
       """
-    ) { (name: $0.string(0), error: $0.string(1)) }
-    return found ?? []
+    return (try? Database.looking(at: path)?.all(troubles) { (name: $0.string(0), error: $0.string(1)) })
+      ?? []
   }
 }
 
 /// What the catalogue has of some episodes; nothing where the file can't be read.
 package enum KnownEntries {
-  /// The episodes with these keys, as `Catalog.entries(forKeys:)` has them.
   package static func all(forKeys keys: [MediaKey], inFile path: String) -> [EpisodeEntry] {
     guard !keys.isEmpty, let database = Database.looking(at: path) else { return [] }
     return (try? EpisodeRow.entries(forKeys: keys, in: database)) ?? []
   }
 
-  /// The keys of the episodes with these numbers, as far as those are known.
   package static func keys(ofEpisodes ids: [Int64], inFile path: String) -> [MediaKey] {
     guard !ids.isEmpty, let database = Database.looking(at: path) else { return [] }
     return ((try? EpisodeRow.episodes(ids, in: database)) ?? []).map(\.mediaKey)

@@ -10,19 +10,19 @@ enum NamedRows {
   case subscriptions
   case results(search: Int64)
 
+  private var rows: String {
+    switch self {
+    case .podcasts: "podcast WHERE"
+    case .subscriptions: "subscription WHERE"
+    case .results(let search): "result WHERE search_id = \(search) AND"
+    }
+  }
+
   /// - Parameter id: a row that may have the name itself; 0 for none.
   func isTaken(_ name: String, besides id: Int64 = 0, in database: Database) throws -> Bool {
     let key = UniqueNames.key(name)
-    return switch self {
-    case .podcasts:
-      try database.exists("SELECT 1 FROM podcast WHERE name_key = ? AND id <> ?", key, id)
-    case .subscriptions:
-      try key == "subscriptions.opml"
-        || database.exists("SELECT 1 FROM subscription WHERE name_key = ? AND id <> ?", key, id)
-    case .results(let search):
-      try database.exists(
-        "SELECT 1 FROM result WHERE search_id = ? AND name_key = ? AND id <> ?", search, key, id)
-    }
+    if case .subscriptions = self, key == "subscriptions.opml" { return true }
+    return try database.exists("SELECT 1 FROM \(rows) name_key = ? AND id <> ?", key, id)
   }
 
   /// The first of "name", "name (2)", "name (3)", … that is not taken.
@@ -38,28 +38,28 @@ enum NamedRows {
 
   /// Gives a podcast, and its directories, the names that its title makes, where their names were made of a host.
   static func settle(
-    _ podcast: inout PodcastRecord, in database: Database, _ changes: inout [CatalogChange]
+    _ podcast: inout PodcastRecord, formerly host: String, in database: Database,
+    _ changes: inout [CatalogChange]
   ) throws {
-    guard podcast.isProvisional, podcast.hasTitle else { return }
     let id = podcast.id
     let usual = EpisodeName.directoryName(title: podcast.title)
     podcast.name = try podcasts.free(usual, besides: id, in: database)
-    podcast.isProvisional = false
     changes.append(.podcast(id))
     func give(_ rows: NamedRows, _ row: Int64, _ table: String) throws {
       let name = try rows.free(usual, besides: row, in: database)
       try database.run(
-        "UPDATE \(table) SET name = ?, name_key = ?, is_provisional = 0 WHERE id = ?", name,
-        UniqueNames.key(name), row)
+        "UPDATE \(table) SET name = ?, name_key = ? WHERE id = ?", name, UniqueNames.key(name), row)
     }
-    let provisional = "WHERE podcast_id = ? AND is_provisional = 1"
-    for row in try database.numbers("SELECT id FROM subscription \(provisional)", id) {
+    for row in try database.numbers(
+      "SELECT id FROM subscription WHERE podcast_id = ? AND is_own_name = 0", id)
+    {
       try give(.subscriptions, row, "subscription")
       try Folder.touchSubscriptions(in: database)
       changes.append(.subscription(row, podcast: id))
     }
     for (row, search) in try database.all(
-      "SELECT id, search_id FROM result \(provisional)", id, as: { ($0.int64(0), $0.int64(1)) })
+      "SELECT id, search_id FROM result WHERE podcast_id = ? AND substr(name, 1, length(?)) = ?2", id,
+      EpisodeName.directoryName(title: host), as: { ($0.int64(0), $0.int64(1)) })
     {
       try give(.results(search: search), row, "result")
       try SearchRows.changed(search, in: database)
@@ -70,18 +70,18 @@ enum NamedRows {
 
 /// The directories whose time of change is in `counter`; those of single searches, results and subscriptions have theirs in
 /// their rows.
-enum Folder: Int, ColumnList {
-  case searchesChanged, subscriptionsChanged, listChanged
+enum Folder: String {
+  case searches, subscriptions, list
   /// Lists under names of their own in the directory of the subscriptions.
-  case uploadsChanged
+  case uploads
 
   /// Notes that what it lists changes now.
   func touch(in database: Database) throws {
-    try database.run("UPDATE counter SET \(name) = ?", wallClockNanoseconds())
+    try database.run("UPDATE counter SET \(rawValue)_changed = ?", wallClockNanoseconds())
   }
 
   static func touchSubscriptions(in database: Database) throws {
-    for folder in [subscriptionsChanged, listChanged] { try folder.touch(in: database) }
+    for folder in [subscriptions, list] { try folder.touch(in: database) }
   }
 }
 
@@ -100,25 +100,22 @@ package struct FolderTimes: Hashable, Sendable {
 }
 
 extension Catalog {
-  /// When the lists of searches and subscriptions last changed.
   package func folderTimes() throws(CatalogError) -> FolderTimes {
-    let times = try store.read {
-      try $0.first("SELECT \(Folder.list(of: "c")) FROM counter c") { row in
+    let columns = "searches_changed, subscriptions_changed, list_changed, uploads_changed"
+    return try store.read {
+      try $0.first("SELECT \(columns) FROM counter") { row in
         var times = FolderTimes()
-        times.searches = row.int64(Folder.searchesChanged)
-        times.subscriptions = row.int64(Folder.subscriptionsChanged)
-        times.subscriptionList = row.int64(Folder.listChanged)
-        times.uploads = row.int64(Folder.uploadsChanged)
+        (times.searches, times.subscriptions) = (row.int64(0), row.int64(1))
+        (times.subscriptionList, times.uploads) = (row.int64(2), row.int64(3))
         return times
       }
-    }
-    return times ?? FolderTimes()
+    } ?? FolderTimes()
   }
 
   /// A list that somebody copies to the directory of the subscriptions has come there, or has gone.
   package func noteUpload() throws(CatalogError) {
     try store.change(waitsForDisk: false) { database, changes in
-      try Folder.uploadsChanged.touch(in: database)
+      try Folder.uploads.touch(in: database)
       changes.append(.subscriptions)
     }
   }

@@ -7,11 +7,9 @@ internal import SQLiteKit
 /// saved by `FeedRecord`; the counts of its episodes are kept by `EpisodeNumbers`.
 @dynamicMemberLookup
 struct PodcastRecord: Hashable, Sendable {
-  /// Its title is a host's name where neither feed, list nor directory says one (`hasTitle`).
+  /// Its title is a host's name where neither feed, list nor directory says one (`hasTitle`); so are its names.
   private(set) var podcast: Podcast
   var hasTitle = true
-  /// The name was made of a host: it lasts until the feed says its title.
-  var isProvisional = false
   /// `podcast:guid`: names the podcast wherever it is.
   var guid: String?
   /// `podcast:person` of the channel, a name a line.
@@ -28,7 +26,7 @@ struct PodcastRecord: Hashable, Sendable {
     case id, feedURL, title, name, author, link, language, categories, description, imageURL, explicit
     case episodeCount, lastRefresh, nextRefresh, error, isPrivate, isListed, created, unplayedCount
     // What is not shown.
-    case hasTitle, isProvisional, guid, changed, people
+    case hasTitle, guid, changed, people
   }
 
   /// How many columns `readPodcast` reads, and those for a `FROM shown p`.
@@ -59,14 +57,13 @@ struct PodcastRecord: Hashable, Sendable {
   }
 
   private static let names = [
-    "name", "name_key", "is_provisional", "title", "has_title", "author", "link", "language", "categories",
+    "name", "name_key", "title", "has_title", "author", "link", "language", "categories",
     "description", "image_url", "explicit", "guid", "changed", "is_listed", "people",
   ]
 
-  /// In the order of `names`.
   private var values: [any Bindable] {
     [
-      podcast.name, UniqueNames.key(podcast.name), isProvisional, podcast.title, hasTitle, podcast.author,
+      podcast.name, UniqueNames.key(podcast.name), podcast.title, hasTitle, podcast.author,
       podcast.link?.forRequest, podcast.language, categories, podcast.description,
       podcast.imageURL?.forRequest, podcast.explicit, guid, changed, podcast.isListed, people,
     ]
@@ -82,7 +79,7 @@ struct PodcastRecord: Hashable, Sendable {
     try database.first("SELECT \(Column.list(of: "p")) FROM shown p WHERE p.id = ?", id) { row in
       PodcastRecord(
         podcast: readPodcast(row), hasTitle: row.bool(Column.hasTitle),
-        isProvisional: row.bool(Column.isProvisional), guid: row.stringIfPresent(Column.guid),
+        guid: row.stringIfPresent(Column.guid),
         people: row.stringIfPresent(Column.people), changed: row.int64(Column.changed))
     }
   }
@@ -135,12 +132,11 @@ extension PodcastRecord {
     return id
   }
 
-  /// Under a name that no other podcast has.
   private static func insert(_ found: FoundPodcast, in database: Database) throws -> Int64 {
     let name = try NamedRows.podcasts.free(EpisodeName.directoryName(title: found.title), in: database)
     let new = PodcastRecord(
       podcast: Podcast(id: 0, feedURL: found.feedURL, title: found.title, name: name),
-      hasTitle: found.hasTitle, isProvisional: !found.hasTitle)
+      hasTitle: found.hasTitle)
     try database.run(Database.insertion(into: "podcast", names), values: new.values)
     let id = database.lastInsertedID
     try FullText.indexPodcast(id, in: database)
@@ -149,7 +145,6 @@ extension PodcastRecord {
     return id
   }
 
-  /// Another podcast than this with that address.
   static func other(than id: Int64, at address: WebAddress, in database: Database) throws -> Int64? {
     try database.number(
       "SELECT podcast_id FROM feed WHERE feed_key = ? AND podcast_id <> ?", FeedKey.text(address), id
@@ -158,24 +153,15 @@ extension PodcastRecord {
 
   /// What the feed says of itself. What it does not say is so; a podcast always has a title.
   mutating func take(_ feed: FetchedFeed) {
-    func filled(_ text: String) -> String? { text.isEmpty ? nil : text }
-    if let title = feed.title.map(TitleText.line), !title.isEmpty {
-      (podcast.title, hasTitle) = (title, true)
-    }
-    podcast.author = feed.author.map(TitleText.line).flatMap(filled)
+    if podcast.take(feed) { hasTitle = true }
     people = PersonRows.text(feed.people.map(TitleText.line))
-    podcast.link = feed.link
-    podcast.language = feed.language.flatMap(filled)
-    podcast.categories = feed.categories
-    podcast.description = feed.description.flatMap(filled)
-    podcast.imageURL = feed.imageURL
-    podcast.explicit = feed.explicit
     guid = feed.guid ?? guid
   }
 
   /// What a search says, which counts until the feed has been fetched.
   private mutating func take(_ found: FoundPodcast) {
-    if found.hasTitle { (podcast.title, hasTitle) = (found.title, true) }
+    // The names of one without a title last until its feed has come.
+    if found.hasTitle, hasTitle { podcast.title = found.title }
     podcast.author = found.author ?? podcast.author
     podcast.link = found.link ?? podcast.link
     podcast.language = found.language ?? podcast.language
@@ -186,10 +172,23 @@ extension PodcastRecord {
   }
 }
 
+extension Podcast {
+  /// - Returns: whether the feed has a title.
+  @discardableResult
+  mutating func take(_ feed: FetchedFeed) -> Bool {
+    func filled(_ text: String) -> String? { text.isEmpty ? nil : text }
+    author = feed.author.map(TitleText.line).flatMap(filled)
+    (link, imageURL, explicit, categories) = (feed.link, feed.imageURL, feed.explicit, feed.categories)
+    (language, description) = (feed.language.flatMap(filled), feed.description.flatMap(filled))
+    guard let line = feed.title.map(TitleText.line).flatMap(filled) else { return false }
+    title = line
+    return true
+  }
+}
+
 extension Catalog {
   package func podcast(_ id: Int64) throws(CatalogError) -> Podcast? { try podcasts([id]).first }
 
-  /// Those of these podcasts that are known, in no order.
   package func podcasts(_ ids: [Int64]) throws(CatalogError) -> [Podcast] {
     try podcasts("p.id IN (SELECT value FROM json_each(?))", EpisodeRow.list(ids))
   }

@@ -11,7 +11,7 @@ internal import SQLiteKit
 /// There are no migrations: a file of another version is set aside, and a new one begins.
 enum Schema {
   /// To be raised with every change of `tables`, and of the rules by which texts are indexed (`SearchText`).
-  static let version = 146
+  static let version = 147
 
   /// Renames a file whose tables are of another version, and those that SQLite keeps beside it. Of several processes one
   /// does so.
@@ -39,9 +39,8 @@ enum Schema {
       id INTEGER PRIMARY KEY AUTOINCREMENT,
       name TEXT NOT NULL,                        -- in `Downloaded/`
       name_key TEXT NOT NULL UNIQUE,
-      is_provisional INTEGER NOT NULL DEFAULT 0, -- the name was made of a host: it lasts until the feed says its title
       title TEXT NOT NULL,
-      has_title INTEGER NOT NULL DEFAULT 1,
+      has_title INTEGER NOT NULL DEFAULT 1,      -- 0: title and names are a host's until the feed says its title
       author TEXT, people TEXT, link TEXT, language TEXT, categories TEXT, description TEXT, image_url TEXT,
       explicit INTEGER,
       guid TEXT,                                 -- podcast:guid
@@ -49,18 +48,14 @@ enum Schema {
       changed INTEGER NOT NULL DEFAULT 0,        -- when its directories last listed other things, in nanoseconds
       is_listed INTEGER NOT NULL DEFAULT 0,      -- a public directory names the feed: its address holds no secret
       is_forgotten INTEGER NOT NULL DEFAULT 0,   -- hidden from everybody; its rows are being deleted (`Forgetting`)
-
-      -- Its episodes.
       episode_count INTEGER NOT NULL DEFAULT 0,
       hidden_count INTEGER NOT NULL DEFAULT 0,   -- kept by a trigger
       next_episode INTEGER NOT NULL DEFAULT 1,
-      newest INTEGER,                            -- publication of the newest episode
+      newest INTEGER,                            -- publication of the newest one that is not hidden
       revision INTEGER NOT NULL DEFAULT 0,       -- counts the changes of its episodes
       indexed_upto INTEGER NOT NULL DEFAULT 0,   -- the full-text index has its episodes up to this number
-
-      is_followed INTEGER NOT NULL DEFAULT 0     -- kept by triggers, for indexes; so is that of its feed
+      is_followed INTEGER NOT NULL DEFAULT 0     -- kept by triggers; so is that of its feed, for an index
     );
-    CREATE INDEX podcast_newest ON podcast (newest DESC) WHERE is_followed = 1;
     CREATE INDEX podcast_unindexed ON podcast (id) WHERE indexed_upto < next_episode - 1;
     CREATE INDEX podcast_forgotten ON podcast (id) WHERE is_forgotten = 1;
 
@@ -72,25 +67,14 @@ enum Schema {
       may_be_private INTEGER NOT NULL,
       is_private INTEGER NOT NULL,
       is_followed INTEGER NOT NULL,
-      etag TEXT, last_modified TEXT, digest INTEGER, came_from TEXT,
-      time_to_live INTEGER, is_complete INTEGER NOT NULL,
-      first_refresh INTEGER, last_refresh INTEGER, next_refresh INTEGER, last_whole INTEGER,
-      not_before INTEGER, claimed_until INTEGER,
-      failures INTEGER NOT NULL, error TEXT, notice TEXT,
+      last_refresh INTEGER, next_refresh INTEGER, claimed_until INTEGER,
+      failures INTEGER NOT NULL, error TEXT,
       is_away INTEGER NOT NULL,
-      moved_to TEXT, moved_since INTEGER, is_announced INTEGER NOT NULL,
-      is_serial INTEGER NOT NULL                 -- `itunes:type`
+      memory BLOB NOT NULL
     );
     CREATE INDEX feed_due ON feed (max(coalesce(next_refresh, 0), coalesce(claimed_until, 0))) WHERE is_followed = 1;
     CREATE INDEX feed_refreshed ON feed (last_refresh);
     CREATE INDEX feed_away ON feed (podcast_id) WHERE is_away = 1;
-
-    -- The further pages of a paged feed: `ArchiveRecord`.
-    CREATE TABLE archive (
-      podcast_id INTEGER PRIMARY KEY REFERENCES podcast (id) ON DELETE CASCADE,
-      next_page TEXT, bytes INTEGER NOT NULL, reads_whole INTEGER NOT NULL,
-      failures INTEGER NOT NULL, error TEXT, not_before INTEGER
-    );
 
     -- What is shown of a podcast.
     CREATE VIEW shown AS
@@ -128,7 +112,7 @@ enum Schema {
       enclosure_url TEXT NOT NULL,
       media_type TEXT, feed_length INTEGER, duration INTEGER, season INTEGER, number INTEGER,
       type TEXT,                                 -- `itunes:episodeType`
-      explicit INTEGER, link TEXT, image_url TEXT, transcripts TEXT, chapters_url TEXT,
+      explicit INTEGER, link TEXT, image_url TEXT, transcripts BLOB, chapters_url TEXT,
       notes_length INTEGER NOT NULL DEFAULT 0,
       people TEXT,                               -- `podcast:person`, a name a line
       ruled INTEGER NOT NULL DEFAULT 0           -- RuleMark
@@ -162,7 +146,7 @@ enum Schema {
       word TEXT NOT NULL, episode_id INTEGER NOT NULL, PRIMARY KEY (word, episode_id)
     ) WITHOUT ROWID;
 
-    -- What is played next: see `QueueRows`.
+    -- What is played next: see `PlayQueue`.
     CREATE TABLE queue (
       episode_id INTEGER PRIMARY KEY REFERENCES episode (id) ON DELETE CASCADE,
       place INTEGER NOT NULL UNIQUE
@@ -186,7 +170,6 @@ enum Schema {
       position INTEGER NOT NULL,
       name TEXT NOT NULL,
       name_key TEXT NOT NULL,
-      is_provisional INTEGER NOT NULL DEFAULT 0, -- as in `podcast`
       state INTEGER NOT NULL DEFAULT 0,          -- ResultState
       changed INTEGER NOT NULL DEFAULT 0,        -- in nanoseconds
       UNIQUE (search_id, podcast_id),
@@ -205,7 +188,6 @@ enum Schema {
       podcast_id INTEGER NOT NULL UNIQUE REFERENCES podcast (id) ON DELETE CASCADE,
       name TEXT NOT NULL,
       name_key TEXT NOT NULL UNIQUE,
-      is_provisional INTEGER NOT NULL DEFAULT 0, -- as in `podcast`
       is_own_name INTEGER NOT NULL DEFAULT 0,    -- the user's own word, not made from the title
       subscribed INTEGER NOT NULL,
       changed INTEGER NOT NULL DEFAULT 0         -- in nanoseconds
@@ -219,14 +201,7 @@ enum Schema {
       UPDATE feed SET is_followed = 0 WHERE podcast_id = old.podcast_id;
     END;
 
-    -- Synchronization: the server (`SyncAccount`), and what it and this device last agreed on (`SyncRows`).
-    CREATE TABLE sync_account (
-      id INTEGER PRIMARY KEY,
-      name TEXT NOT NULL,
-      kind TEXT, has_device INTEGER NOT NULL,
-      subscriptions_since INTEGER, actions_since INTEGER, whole_read INTEGER,
-      last INTEGER, error TEXT, not_before INTEGER, refused TEXT
-    );
+    -- What the synchronization's server and this device last agreed on (`SyncRows`).
     CREATE TABLE sync_feed (url TEXT PRIMARY KEY, key TEXT NOT NULL, state INTEGER NOT NULL) WITHOUT ROWID;
     CREATE TABLE sync_episode (
       episode_id INTEGER PRIMARY KEY REFERENCES episode (id) ON DELETE CASCADE,
@@ -235,10 +210,9 @@ enum Schema {
 
     -- What other devices and programs say of episodes that are not known yet: `AwaitedReport`.
     CREATE TABLE awaited_report (
-      feed_key TEXT NOT NULL, address TEXT NOT NULL, feed_url TEXT NOT NULL, guid TEXT,
-      state INTEGER, position INTEGER, length INTEGER, time INTEGER NOT NULL,
-      last_played INTEGER, is_exchanged INTEGER NOT NULL,
-      keep INTEGER NOT NULL DEFAULT 0, hidden INTEGER NOT NULL DEFAULT 0, queue_place INTEGER NOT NULL DEFAULT 0,
+      feed_key TEXT NOT NULL, address TEXT NOT NULL,
+      time INTEGER NOT NULL, queue_place INTEGER NOT NULL, is_exchanged INTEGER NOT NULL,
+      report BLOB NOT NULL,
       kept INTEGER NOT NULL,                     -- since when
       PRIMARY KEY (feed_key, address)
     ) WITHOUT ROWID;
@@ -254,11 +228,11 @@ enum Schema {
     -- Episodes that a backup keeps: a mount orders it (`KeepOrders`).
     CREATE TABLE keep_order (episode_id INTEGER PRIMARY KEY REFERENCES episode (id) ON DELETE CASCADE);
 
-    -- The full-text index: see `SearchText`. Of episodes it keeps in which ones a word is, not where.
+    -- The full-text index (`SearchText`). Of episodes it keeps in which ones a word is, not where.
     CREATE VIRTUAL TABLE podcast_text USING fts5 (
       title, author, rest, prefix = '1 2 3', content = '', tokenize = 'unicode61 remove_diacritics 2');
     CREATE VIRTUAL TABLE episode_text USING fts5 (
-      title, notes, content = '', detail = none, columnsize = 0, prefix = '1 2 3',
+      title, notes, content = '', detail = none, columnsize = 0, prefix = '1 2 3 4',
       tokenize = 'unicode61 remove_diacritics 2');
     -- Its words.
     CREATE VIRTUAL TABLE episode_word USING fts5vocab (episode_text, row);
@@ -270,15 +244,15 @@ enum Schema {
     CREATE TABLE change_log (number INTEGER PRIMARY KEY, changes TEXT NOT NULL);
 
     CREATE TABLE counter (
-      commits INTEGER NOT NULL,                  -- that other processes were told of
       upkeep INTEGER NOT NULL DEFAULT 0,         -- when the catalogue was last looked after
       -- When what a directory lists last changed, in nanoseconds since 1970.
       searches_changed INTEGER NOT NULL, subscriptions_changed INTEGER NOT NULL, list_changed INTEGER NOT NULL,
       uploads_changed INTEGER NOT NULL DEFAULT 0,
-      list_read INTEGER NOT NULL DEFAULT 0       -- 1: the list beside the file was read, and may be replaced
+      list_read INTEGER NOT NULL DEFAULT 0,      -- 1: the list beside the file was read, and may be replaced
+      sync_account BLOB
     );
-    INSERT INTO counter (commits, searches_changed, subscriptions_changed, list_changed)
-      SELECT 0, now, now, now FROM (SELECT unixepoch() * 1000000000 AS now);
+    INSERT INTO counter (searches_changed, subscriptions_changed, list_changed)
+      SELECT now, now, now FROM (SELECT unixepoch() * 1000000000 AS now);
 
     """
 }

@@ -24,33 +24,28 @@ enum SearchRows {
   ) throws -> Int64 {
     let kept = (completes ? [ResultState.hidden, .subscribed] : [.hidden]).map { "\($0.rawValue)" }
       .joined(separator: ", ")
-    let same = try old.flatMap { old in
-      try database.number("SELECT id FROM search WHERE id = ? AND name = ?", old, name)
-    }
-    let search: Int64
-    if let same {
-      search = same
-      try database.run(
-        "UPDATE search SET source = ?, searched = ? WHERE id = ?", answer.source, now, same)
-      // What is no longer found keeps its row, and so its name.
-      try database.run(
-        "UPDATE result SET state = ? WHERE search_id = ? AND state NOT IN (\(kept))",
-        ResultState.gone.rawValue, same)
-    } else if let old {
+    let isSame = try old.map { try self.search($0, in: database)?.name == name } ?? false
+    if let old {
+      if isSame {
+        // What is no longer found keeps its row, and so its name.
+        try database.run(
+          "UPDATE result SET state = ? WHERE search_id = ? AND state NOT IN (\(kept))",
+          ResultState.gone.rawValue, old)
+      } else {
+        try database.run("DELETE FROM result WHERE search_id = ?", old)
+      }
       // The kernel moves a directory with its number: what the new name leads to is what it has led to.
-      search = old
-      try database.run("DELETE FROM result WHERE search_id = ?", old)
       try database.run(
         "UPDATE search SET name = ?, source = ?, searched = ? WHERE id = ?", name, answer.source, now, old)
     } else {
       try database.run(
         "INSERT INTO search (name, source, searched) VALUES (?, ?, ?)", name, answer.source, now)
-      search = database.lastInsertedID
     }
+    let search = old ?? database.lastInsertedID
     var names = UniqueNames(
       taken: try database.all("SELECT name FROM result WHERE search_id = ?", search) { $0.string(0) })
     try changed(search, in: database)
-    if same == nil { try Folder.searchesChanged.touch(in: database) }
+    if !isSame { try Folder.searches.touch(in: database) }
     for (position, found) in answer.podcasts.enumerated() {
       let mayBePrivate = answer.privateFeeds.contains(found.feedURL)
       let podcast = try PodcastRecord.record(found, mayBePrivate: mayBePrivate, in: database)
@@ -75,25 +70,20 @@ enum SearchRows {
     let title = found.hasTitle ? found.title : known ?? found.title
     let name = names.claim(EpisodeName.directoryName(title: title))
     try database.run(
-      """
-      INSERT INTO result (search_id, podcast_id, position, name, name_key, is_provisional)
-      VALUES (?, ?, ?, ?, ?, ?)
-      """, search, podcast, position, name, UniqueNames.key(name), !found.hasTitle && known == nil)
+      "INSERT INTO result (search_id, podcast_id, position, name, name_key) VALUES (?, ?, ?, ?, ?)", search,
+      podcast, position, name, UniqueNames.key(name))
   }
 
   /// Before anybody is asked, and again before the results are kept.
   static func checkFree(_ name: String, except old: Int64?, in database: Database) throws {
     let taken = try database.number("SELECT id FROM search WHERE name = ?", name)
     if let taken, taken != old { throw CatalogError(.EEXIST, "there is a search of that name") }
-    if let old, try !database.exists("SELECT 1 FROM search WHERE id = ?", old) {
-      throw CatalogError.unknown("search")
-    }
+    if let old { _ = try existing("search", search(old, in: database)) }
   }
 
-  /// - Returns: the result's search.
   static func setState(_ state: ResultState, ofResult id: Int64, in database: Database) throws -> Int64 {
-    let search = try database.number("SELECT search_id FROM result WHERE id = ? AND state = 0", id)
-    guard let search else { throw CatalogError.unknown("result") }
+    let search = try existing(
+      "result", database.number("SELECT search_id FROM result WHERE id = ? AND state = 0", id))
     try database.run("UPDATE result SET state = ? WHERE id = ?", state.rawValue, id)
     try changed(search, in: database)
     return search
@@ -122,7 +112,6 @@ enum SearchRows {
     try database.first("\(rows) WHERE s.id = ? GROUP BY s.id", id, as: read)
   }
 
-  /// By name.
   static func searches(in database: Database) throws -> [Search] {
     try database.all("\(rows) GROUP BY s.id ORDER BY s.name", as: read)
   }
@@ -142,11 +131,11 @@ extension Catalog {
 
   /// The results that are shown, the best first; `id` is the result's.
   package func results(ofSearch id: Int64) throws(CatalogError) -> [ListedPodcast] {
-    try store.read { try ListedRow.results("r.search_id = ?", id, in: $0) }
+    try store.read { try ListedRow.results("t.search_id = ?", id, in: $0) }
   }
 
   package func result(_ id: Int64) throws(CatalogError) -> ListedPodcast? {
-    try store.read { try ListedRow.results("r.id = ?", id, in: $0).first }
+    try store.read { try ListedRow.results("t.id = ?", id, in: $0).first }
   }
 
   /// By podcast: the results, over all searches, that show it, each with the episodes that are hidden there.
@@ -171,7 +160,7 @@ extension Catalog {
     try store.change { database, changes in
       try database.run("DELETE FROM search WHERE id = ?", id)
       if database.changedRows == 0 { throw CatalogError.unknown("search") }
-      try Folder.searchesChanged.touch(in: database)
+      try Folder.searches.touch(in: database)
       changes.append(.search(id))
     }
     store.emptyLog()
@@ -195,9 +184,7 @@ extension Catalog {
 
   package func hideInSearch(result: Int64, episode: Int64) throws(CatalogError) {
     try store.change(waitsForDisk: false) { database, changes in
-      guard try database.exists("SELECT 1 FROM result WHERE id = ?", result) else {
-        throw CatalogError.unknown("result")
-      }
+      _ = try existing("result", database.number("SELECT 1 FROM result WHERE id = ?", result))
       try EpisodeRow.check(episode, in: database)
       try database.run(
         "INSERT OR IGNORE INTO hidden_in_search (result_id, episode_id) VALUES (?, ?)", result, episode)

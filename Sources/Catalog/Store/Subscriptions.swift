@@ -30,16 +30,14 @@ enum SubscriptionRows {
     _ = try EpisodeMarks.restoreHidden(podcast, in: database)
     try database.run(
       """
-      INSERT INTO subscription (podcast_id, name, name_key, subscribed, changed, is_own_name, is_provisional)
-      SELECT ?1, ?, ?, ?, ?, ?, ?6 = 0 AND has_title = 0 FROM podcast WHERE id = ?1
+      INSERT INTO subscription (podcast_id, name, name_key, subscribed, changed, is_own_name)
+      VALUES (?, ?, ?, ?, ?, ?)
       """, podcast, chosen, UniqueNames.key(chosen), wallClockSeconds(), wallClockNanoseconds(),
       name != nil && name != usual)
     let id = database.lastInsertedID
     try Folder.touchSubscriptions(in: database)
     _ = try AwaitedReport.apply(toPodcast: podcast, now: wallClockSeconds(), in: database)
-    guard let listed = try ListedRow.subscription(id, in: database) else {
-      throw CatalogError.unknown("subscription")
-    }
+    let listed = try existing("subscription", ListedRow.subscription(id, in: database))
     return listed
   }
 
@@ -65,13 +63,12 @@ enum SubscriptionRows {
   }
 
   static func lineChanged(podcast: Int64, in database: Database) throws {
-    if try isSubscribed(podcast, in: database) { try Folder.listChanged.touch(in: database) }
+    if try isSubscribed(podcast, in: database) { try Folder.list.touch(in: database) }
   }
 }
 
 // What a user follows. Each verb is durable when it returns, and none needs the network.
 extension Catalog {
-  /// By name; `id` is the subscription's.
   package func subscriptions() throws(CatalogError) -> [ListedPodcast] {
     try store.read { try ListedRow.subscriptions(in: $0) }
   }
@@ -86,19 +83,12 @@ extension Catalog {
     return try store.read { try ListedRow.subscription(at: address, in: $0) }
   }
 
-  /// Whether a directory in `Subscriptions/` has this name, without regard to case.
-  package func isTaken(subscriptionName name: String) throws(CatalogError) -> Bool {
-    try store.read { try NamedRows.subscriptions.isTaken(name, in: $0) }
-  }
-
   /// Subscribes to a search's result, which leaves its search until that is made again.
   /// - Parameter name: the directory's; nil for the one that the result has, numbered where that is taken.
   /// - Throws: EEXIST where the name is taken, or the podcast is subscribed to already.
   package func subscribe(result id: Int64, name: String? = nil) throws(CatalogError) -> ListedPodcast {
     try store.change { database, changes in
-      guard let result = try ListedRow.results("r.id = ?", id, in: database).first else {
-        throw CatalogError.unknown("result")
-      }
+      let result = try existing("result", ListedRow.results("t.id = ?", id, in: database).first)
       let podcast = result.podcast.id
       let listed = try SubscriptionRows.subscribe(podcast, as: name, or: result.name, in: database)
       let search = try SearchRows.setState(.subscribed, ofResult: id, in: database)
@@ -130,28 +120,22 @@ extension Catalog {
   }
 
   /// Its downloads and what is known of it stay; its hidden marks are forgotten.
-  /// - Parameter id: the subscription's.
   package func unsubscribe(_ id: Int64) throws(CatalogError) {
     try store.change { database, changes in
-      guard let podcast = try ListedRow.subscription(id, in: database)?.podcast.id else {
-        throw CatalogError.unknown("subscription")
-      }
-      try SubscriptionRows.end(id, of: podcast, in: database, &changes)
+      let listed = try existing("subscription", ListedRow.subscription(id, in: database))
+      try SubscriptionRows.end(id, of: listed.podcast.id, in: database, &changes)
     }
   }
 
   /// Gives a subscription's directory another name, which the list keeps too.
-  /// - Parameter id: the subscription's.
   /// - Throws: EEXIST where the name is taken.
   package func rename(subscription id: Int64, to name: String) throws(CatalogError) {
     try store.change { database, changes in
-      guard let old = try ListedRow.subscription(id, in: database) else {
-        throw CatalogError.unknown("subscription")
-      }
+      let old = try existing("subscription", ListedRow.subscription(id, in: database))
       if name == old.name { return }
       try SubscriptionRows.checkFree(name, besides: id, in: database)
       try database.run(
-        "UPDATE subscription SET name = ?, name_key = ?, is_own_name = 1, is_provisional = 0 WHERE id = ?",
+        "UPDATE subscription SET name = ?, name_key = ?, is_own_name = 1 WHERE id = ?",
         name, UniqueNames.key(name), id)
       try Folder.touchSubscriptions(in: database)
       changes.append(.subscription(id, podcast: old.podcast.id))
@@ -160,19 +144,56 @@ extension Catalog {
 
   /// Gives a subscription another address of the same show, as one with a new token. Episodes, names and marks stay; the
   /// feed is asked for when a mount next looks for due ones.
-  /// - Parameter id: the subscription's.
   /// - Throws: EINVAL for no address, EEXIST where another subscription has it.
   package func setFeedURL(_ address: String, ofSubscription id: Int64) throws(CatalogError) {
     guard let url = SubscriptionAddress.normalized(address) else {
       throw CatalogError(.EINVAL, "not a feed address")
     }
     try store.change { database, changes in
-      guard let listed = try ListedRow.subscription(id, in: database) else {
-        throw CatalogError.unknown("subscription")
-      }
+      let listed = try existing("subscription", ListedRow.subscription(id, in: database))
       try FeedRecord.readdress(listed.podcast.id, to: url, in: database, &changes)
       changes.append(.subscription(id, podcast: listed.podcast.id))
     }
     try Forgetting.finish(store)
+  }
+}
+
+/// How a podcast under a name lies in its rows.
+enum ListedRow {
+  private static let resultRows = rows(of: "result", hidden: "0")
+  private static let subscriptionRows = rows(of: "subscription", hidden: "p.hidden_count")
+
+  private static func rows(of table: String, hidden: String) -> String {
+    """
+    SELECT \(PodcastRecord.shownColumns), t.id, t.name, max(t.changed, p.changed, p.created * 1000000000),
+      coalesce(p.newest, 0), \(hidden) FROM \(table) t JOIN shown p ON p.id = t.podcast_id
+    """
+  }
+
+  private static func read(_ row: borrowing Row) -> ListedPodcast {
+    let first = PodcastRecord.shownCount
+    var listed = ListedPodcast(
+      id: row.int64(first), name: row.string(first + 1), podcast: PodcastRecord.readPodcast(row))
+    listed.changed = row.int64(first + 2)
+    listed.newest = row.int64(first + 3)
+    listed.hiddenCount = row.int(first + 4)
+    return listed
+  }
+
+  static func results(_ condition: String, _ id: Int64, in database: Database) throws -> [ListedPodcast] {
+    try database.all("\(resultRows) WHERE \(condition) AND t.state = 0 ORDER BY t.position", id, as: read)
+  }
+
+  static func subscriptions(in database: Database) throws -> [ListedPodcast] {
+    try database.all("\(subscriptionRows) ORDER BY t.name_key", as: read)
+  }
+
+  static func subscription(_ id: Int64, in database: Database) throws -> ListedPodcast? {
+    try database.first("\(subscriptionRows) WHERE t.id = ?", id, as: read)
+  }
+
+  /// The subscription whose feed has this address, written in any way that means the same.
+  static func subscription(at address: WebAddress, in database: Database) throws -> ListedPodcast? {
+    try database.first("\(subscriptionRows) WHERE p.feed_key = ?", FeedKey.text(address), as: read)
   }
 }

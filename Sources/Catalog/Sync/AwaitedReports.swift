@@ -1,5 +1,6 @@
 internal import Configuration
 internal import FeedKit
+internal import Identity
 package import PodcastModel
 internal import PosixKit
 internal import SQLiteKit
@@ -31,45 +32,29 @@ struct AwaitedReport {
 }
 
 extension AwaitedReport {
-  private enum Column: Int, ColumnList {
-    case feedKey, address, feedURL, guid, state, position, length, time, lastPlayed, isExchanged, keep,
-      hidden, queuePlace
-  }
+  private static let rows = "SELECT report, is_exchanged FROM awaited_report"
 
-  private static func read(_ row: borrowing Row) -> AwaitedReport {
-    var report = EpisodeReport(
-      podcast: WebAddress(row.string(Column.feedURL)), address: WebAddress(row.string(Column.address)),
-      guid: row.stringIfPresent(Column.guid))
-    report.state = ListeningReport.State(
-      kind: row.int64(Column.state), position: row.int64(Column.position),
-      length: row.int64IfPresent(Column.length))
-    (report.time, report.lastPlayed) = (row.int64(Column.time), row.int64IfPresent(Column.lastPlayed))
-    (report.isKept, report.isHidden) = (row.bool(Column.keep), row.bool(Column.hidden))
-    report.queuePlace = row.int(Column.queuePlace)
+  private static func read(_ row: borrowing Row) -> AwaitedReport? {
+    // A damaged file says anything.
+    guard let report = try? EpisodeReport(decoding: row.blob(0)[...]) else { return nil }
     var awaited = AwaitedReport(report)
-    awaited.isExchanged = row.bool(Column.isExchanged)
+    awaited.isExchanged = row.bool(1)
     return awaited
   }
 
   static func all(in database: Database) throws -> [AwaitedReport] {
-    try database.all("SELECT \(Column.list(of: "r")) FROM awaited_report r", as: read)
+    try database.all(rows, as: read).compactMap(\.self)
   }
 
-  /// Keeps it until its episode comes.
   func save(now: Int64, in database: Database) throws {
-    let (kind, position, length) = report.state?.numbers ?? (0, 0, nil)
-    let names = Column.allCases.map(\.name)
-    let changes = names.dropFirst(2).map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
     try database.run(
       """
-      INSERT INTO awaited_report (\(names.joined(separator: ", ")), kept) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-      ON CONFLICT (feed_key, address) DO UPDATE SET \(changes), kept = excluded.kept WHERE excluded.time >= time
-      """,
-      values: [
-        FeedKey.text(report.podcast), report.address.forRequest, report.podcast.forRequest, report.guid, kind,
-        position, length, report.time, report.lastPlayed, isExchanged, report.isKept, report.isHidden,
-        report.queuePlace, now,
-      ])
+      INSERT INTO awaited_report VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (feed_key, address) DO UPDATE SET
+        time = excluded.time, queue_place = excluded.queue_place, is_exchanged = excluded.is_exchanged,
+        report = excluded.report, kept = excluded.kept WHERE excluded.time >= time
+      """, FeedKey.text(report.podcast), report.address.forRequest, report.time, report.queuePlace,
+      isExchanged,
+      report.encoded, now)
   }
 
   static func giveUpOld(now: Int64, in database: Database) throws {
@@ -90,10 +75,8 @@ extension AwaitedReport {
     if new?.isEmpty == true { return [] }
     var changes: [CatalogChange] = []
     for key in try FormerAddresses.keys(of: podcast, in: database) {
-      let reports = try database.all(
-        "SELECT \(Column.list(of: "r")) FROM awaited_report r WHERE r.feed_key = ? ORDER BY r.queue_place",
-        key,
-        as: read)
+      let reports = try database.all("\(rows) WHERE feed_key = ? ORDER BY queue_place", key, as: read)
+        .compactMap(\.self)
       if reports.isEmpty { continue }
       let isNew = new.map { Set($0) }
       var lookup = try EpisodeLookup(podcast: podcast, in: database)
@@ -110,7 +93,6 @@ extension AwaitedReport {
   }
 
   /// Gives an episode what this says, unless its state here is newer.
-  /// - Returns: what has changed.
   func apply(to id: Int64, now: Int64, in database: Database) throws -> [CatalogChange] {
     guard let episode = try SyncRows(database).episodes([id]).first else { return [] }
     var hasChanged = false
@@ -130,9 +112,16 @@ extension AwaitedReport {
       hasChanged = hasChanged || database.changedRows > 0
     }
     if report.isHidden, try EpisodeMarks.setHidden(true, id, in: database) { hasChanged = true }
-    let place = report.queuePlace
-    let isQueued = try place > 0 && QueueRows.insert(id, at: place, in: database)
-    return (hasChanged ? [.episode(id)] : []) + (isQueued ? [.queue] : [])
+    var changes: [CatalogChange] = hasChanged ? [.episode(id)] : []
+    if report.queuePlace > 0 {
+      let old = try PlayQueue(in: database)
+      var queue = old
+      if try queue.insert(id, at: report.queuePlace) {
+        try queue.save(replacing: old, in: database)
+        changes.append(.queue)
+      }
+    }
+    return changes
   }
 }
 
@@ -143,4 +132,45 @@ extension SyncRows {
   }
 
   package func giveUpOldReports(now: Int64) throws { try AwaitedReport.giveUpOld(now: now, in: database) }
+}
+
+/// Finds the episode that another device means, within one podcast: by its guid, else by its enclosure's address as the
+/// identity of episodes compares it (`StableAddress`). Never by its title.
+package struct EpisodeLookup {
+  private let byGuid: [String: [Int64]]
+  private let byAddress: [String: Int64]
+  /// Made when an address is met that is written otherwise.
+  private lazy var byStableAddress: [String: Int64] = Dictionary(
+    byAddress.map { (StableAddress.text(WebAddress($0.key)), $0.value) }, uniquingKeysWith: min)
+
+  package init(_ episodes: [(id: Int64, guid: String?, address: WebAddress)]) {
+    byGuid = Dictionary(grouping: episodes.filter { $0.guid != nil }) { $0.guid ?? "" }
+      .mapValues { $0.map(\.id) }
+    byAddress = Dictionary(
+      episodes.map { ($0.address.forRequest, $0.id) }, uniquingKeysWith: min)
+  }
+
+  package mutating func episode(guid: String?, address: WebAddress) -> Int64? {
+    let named = guid.flatMap { byGuid[$0] } ?? []
+    if named.count == 1 { return named[0] }
+    let found = byAddress[address.forRequest] ?? byStableAddress[StableAddress.text(address)]
+    // Where several have the guid, the address says which; where it says none of them, the first.
+    return named.isEmpty || found.map(named.contains) == true ? found : named.min()
+  }
+}
+
+extension EpisodeLookup {
+  init(podcast: Int64, in database: Database) throws {
+    self.init(
+      try database.all(
+        "SELECT id, guid, enclosure_url FROM episode WHERE id BETWEEN ? AND ?",
+        EpisodeID.first(ofPodcast: podcast), EpisodeID.last(ofPodcast: podcast)
+      ) { ($0.int64(0), $0.stringIfPresent(1), WebAddress($0.string(2))) })
+  }
+}
+
+extension SyncRows {
+  package func lookup(inPodcast podcast: Int64) throws -> EpisodeLookup {
+    try EpisodeLookup(podcast: podcast, in: database)
+  }
 }

@@ -170,7 +170,6 @@ extension SyncRows {
     return listened
   }
 
-  /// Those of these episodes that are known.
   package func episodes(_ ids: [Int64]) throws -> [ListenedEpisode] {
     try database.all(
       "\(Self.listened) WHERE e.id IN (SELECT value FROM json_each(?))", EpisodeRow.list(ids), as: Self.read)
@@ -206,5 +205,72 @@ extension SyncRows {
     try database.run(
       "INSERT OR REPLACE INTO sync_episode (episode_id, position, played, time) VALUES (?, ?, ?, ?)", episode,
       state.position, state.isPlayed, state.time)
+  }
+}
+
+/// What is known of the server that this device synchronizes with, from one synchronization to the next. All times but
+/// `last` and `notBefore` are by the server's clock, in seconds since 1970.
+package struct SyncAccount: Hashable, Sendable {
+  /// Address and user. Another account begins anew.
+  package var name: String
+  /// Which protocol it speaks, where it has been asked.
+  package var kind: String?
+  /// Whether this device has told the server its name.
+  package var hasDevice = false
+  /// Since when changes of subscriptions, and actions, are asked for next; nil before the first synchronization.
+  package var subscriptionsSince: Int64?
+  package var actionsSince: Int64?
+  package var wholeRead: Int64?
+  /// When the last synchronization that worked has ended.
+  package var last: Int64?
+  /// Why the last one failed, in one line for a person; nil where it did not.
+  package var error: String?
+  /// The server wishes not to be asked before.
+  package var notBefore: Int64?
+  /// The digest of the settings that the server has refused: it is not asked again with these.
+  package var refused: String?
+
+  package init(name: String) { self.name = name }
+}
+
+extension SyncAccount: FieldCoded {
+  package init() { self.init(name: "") }
+
+  package mutating func code(_ fields: inout BinaryFields) throws(BinaryError) {
+    try fields.code(&name, &kind, &hasDevice)
+    try fields.code(&subscriptionsSince, &actionsSince, &wholeRead)
+    try fields.code(&last, &error, &notBefore)
+    try fields.code(&refused)
+  }
+
+  /// nil where this device has never synchronized.
+  static func load(in database: Database) throws -> SyncAccount? {
+    // A damaged file says anything.
+    try database.first("SELECT sync_account FROM counter") { try? SyncAccount(decoding: $0.blob(0)[...]) }
+      ?? nil
+  }
+
+  func save(in database: Database) throws {
+    try database.run("UPDATE counter SET sync_account = ?", encoded)
+  }
+}
+
+extension Catalog {
+  /// The account that was synchronized last; nil where there was none.
+  package func syncAccount() throws(CatalogError) -> SyncAccount? {
+    try store.read { try SyncAccount.load(in: $0) }
+  }
+
+  /// Changes what is known of an account. Another one than the last begins anew: nothing counts as exchanged.
+  package func changeSyncAccount(_ name: String, _ body: (inout SyncAccount) -> Void) throws(CatalogError) {
+    try store.write { database in
+      var account = try SyncAccount.load(in: database) ?? SyncAccount(name: name)
+      if account.name != name {
+        for table in ["sync_feed", "sync_episode"] { try database.run("DELETE FROM \(table)") }
+        account = SyncAccount(name: name)
+      }
+      body(&account)
+      try account.save(in: database)
+    }
   }
 }

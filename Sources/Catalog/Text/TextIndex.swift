@@ -1,3 +1,4 @@
+internal import Configuration
 internal import PodcastModel
 internal import PosixKit
 internal import SQLiteKit
@@ -49,14 +50,35 @@ enum FullText {
   }
 }
 
+struct EpisodeTexts {
+  var title: String
+  var notes: String?
+
+  /// SQLite removes a text from the index only when it gets the very same bytes.
+  var bytes: [UInt8] { Array("\(title)\0\(notes ?? "")".utf8) }
+}
+
+extension EpisodeTexts {
+  fileprivate static let rows =
+    "SELECT e.id, e.title, n.text FROM episode e LEFT JOIN notes n ON n.episode_id = e.id"
+
+  fileprivate init(_ row: borrowing Row) { (title, notes) = (row.string(1), row.stringIfPresent(2)) }
+
+  init?(_ id: Int64, in database: Database) throws {
+    guard let texts = try database.first("\(Self.rows) WHERE e.id = ?", id, as: { EpisodeTexts($0) })
+    else { return nil }
+    self = texts
+  }
+}
+
 struct IndexedText: Sendable {
   var title: String
   var notes: String?
 
   /// Costs much more than writing it: made before a transaction begins.
-  init(title: String, notes: String?) {
-    self.title = SearchText.indexed(TitleText.plain(title))
-    self.notes = notes.map(SearchText.indexed)
+  init(_ texts: EpisodeTexts) {
+    title = SearchText.indexed(TitleText.plain(texts.title))
+    notes = texts.notes.map(SearchText.indexed)
   }
 }
 
@@ -65,47 +87,47 @@ struct IndexedText: Sendable {
 /// Of each podcast the index has the episodes up to number `indexed_upto`: where filling was interrupted, it goes on from
 /// there.
 final class TextIndex: Sendable {
-  private struct State: ~Copyable {
-    /// This process fills it; a command leaves that to others, or to the next search.
-    var isFilledHere = false
+  private enum State {
+    /// Others fill it, or the next search does: a command's.
+    case elsewhere
+    case idle
     /// It will be filled in a moment.
-    var isQueued = false
-    var isStopped = false
+    case queued
+    case stopped
   }
 
   let store: CatalogStore
   /// Its thread gets a third of the processor time of others: users read a new folder while its words are indexed.
   private let queue = WorkQueue(name: "catalog-texts", courtesy: FeedRefresher.courtesy)
-  private let state = Monitor(State())
+  private let state = Monitor(State.elsewhere)
 
   /// Seconds after the first feed has come: the program that opened its folder lists it first.
   private static let delay = 0.5
   /// Episodes, and bytes of their notes, of one transaction: no verb waits for it long.
   private static let pieceEpisodes = 500
-  private static let pieceBytes: Int64 = 1 << 20
+  private static let pieceBytes = 1 << 20
 
   init(store: CatalogStore) { self.store = store }
 
-  /// From now on this process fills it.
   func fillHere() {
-    state.withLock { $0.isFilledHere = true }
+    state.withLock { if $0 == .elsewhere { $0 = .idle } }
     fill()
   }
 
   func stop() {
-    state.withLock { $0.isStopped = true }
+    state.withLock { $0 = .stopped }
     queue.stop()
   }
 
   /// Puts what has no place in it yet into it, behind and once at a time, if this process does that.
   func fill() {
     let isFirst = state.withLock { state in
-      defer { state.isQueued = state.isFilledHere }
-      return state.isFilledHere && !state.isQueued
+      defer { if state == .idle { state = .queued } }
+      return state == .idle
     }
     guard isFirst else { return }
     queue.async(after: Self.delay) { [self] in
-      state.withLock { $0.isQueued = false }
+      state.withLock { if $0 == .queued { $0 = .idle } }
       // Where the file can't be written, the next refresh tries again.
       try? fill(pieces: .max)
     }
@@ -115,7 +137,7 @@ final class TextIndex: Sendable {
   fileprivate func fill(pieces most: Int) throws(CatalogError) {
     var count = 0
     while let podcast = try next() {
-      if count == most || state.withLock({ $0.isStopped }) { return }
+      if count == most || state.withLock({ $0 == .stopped }) { return }
       try indexPiece(of: podcast)
       count += 1
     }
@@ -141,23 +163,19 @@ final class TextIndex: Sendable {
     let piece = try store.read { database -> Piece? in
       guard let numbers = try EpisodeNumbers(podcast: podcast, in: database) else { return nil }
       let first = EpisodeID.first(ofPodcast: podcast)
-      let sizes = try database.all(
-        "SELECT id, notes_length FROM episode WHERE id > ? AND id <= ? ORDER BY id LIMIT ?",
-        first + numbers.indexed, EpisodeID.last(ofPodcast: podcast), Self.pieceEpisodes
-      ) { ($0.int64(0), $0.int64(1)) }
+      var texts: [(Int64, IndexedText)] = []
       var left = Self.pieceBytes
-      let some = sizes.prefix { _, size in
-        // A damaged file says anything.
-        defer { left -= min(max(size, 0), Self.pieceBytes) }
+      try database.forEach(
+        "\(EpisodeTexts.rows) WHERE e.id > ? AND e.id <= ? ORDER BY e.id LIMIT ?", first + numbers.indexed,
+        EpisodeID.last(ofPodcast: podcast), Self.pieceEpisodes
+      ) { row in
+        let text = EpisodeTexts(row)
+        texts.append((row.int64(0), IndexedText(text)))
+        left -= text.notes?.utf8.count ?? 0
         return left > 0
       }
-      let texts = try some.compactMap { id, _ in
-        try EpisodeRow.texts(id, in: database).map {
-          (id, IndexedText(title: $0.title, notes: $0.notes))
-        }
-      }
-      let isEnd = some.count == sizes.count && sizes.count < Self.pieceEpisodes
-      return (numbers, texts, isEnd ? numbers.next - 1 : (some.last?.0 ?? first) - first)
+      let isEnd = left > 0 && texts.count < Self.pieceEpisodes
+      return (numbers, texts, isEnd ? numbers.next - 1 : (texts.last?.0 ?? first) - first)
     }
     guard let piece else { return }
     try store.write(.refresh) { database in
@@ -172,4 +190,66 @@ final class TextIndex: Sendable {
 extension Catalog {
   /// Puts all that is known into the full-text index: for measuring.
   package func fillTexts() throws(CatalogError) { try texts.fill(pieces: .max) }
+}
+
+// `source:local`: what the catalogue itself knows. The same words give the same answer, however busy the machine is:
+// what bounds the work are counts.
+extension TextIndex {
+  /// Of beginnings of words up to so many characters the index of episodes knows at once where they are.
+  private static let indexedBeginnings = 4
+  /// Words of the index that a long beginning stands for.
+  private static let mostForms = 200
+
+  /// Podcasts whose own texts match, those with the words in their titles first. Empty where the index can't be read.
+  func answer(_ query: SearchQuery, limit: Int) -> SearchAnswer {
+    let found = try? store.read { database in
+      try Self.localMatches(query, limit: limit, in: database)
+        .compactMap { try PodcastRecord.load($0, in: database).map { FoundPodcast(podcast: $0.podcast) } }
+    }
+    return SearchAnswer(source: "local", found: found ?? [])
+  }
+
+  private static func localMatches(_ query: SearchQuery, limit: Int, in database: Database) throws -> [Int64]
+  {
+    guard let words = SearchText.query(query.terms),
+      let first = SearchText.query(query.terms, isAtStart: true)
+    else { return [] }
+    var ids: [Int64] = []
+    for own in ["title : (\(first))", "title : (\(words))", "author : (\(words))", words]
+    where ids.count < limit {
+      let found = try database.numbers(
+        """
+        SELECT p.id FROM podcast_text t JOIN podcast p ON p.id = t.rowid
+        WHERE podcast_text MATCH ? AND p.is_forgotten = 0 AND coalesce(p.language, '') LIKE ?
+        ORDER BY t.rowid LIMIT ?
+        """, own, query.language.map { "\($0)%" } ?? "%", limit)
+      ids += found.filter { !ids.contains($0) }
+    }
+    return Array(ids.prefix(limit))
+  }
+
+  /// A query for the episodes that have all words of `terms`, each perhaps the beginning of one; nil where there is no word.
+  ///
+  /// FTS5 reads all that begins with a long word before it gives the first: the index's own words stand for it, where they
+  /// are not too many.
+  static func everyWord(_ terms: String, in database: Database) throws -> String? {
+    let words = SearchText.episodeWords(terms)
+    let all = try words.map { word in
+      let forms = try wordsOfIndex(beginningWith: word, in: database)
+      if !(1...mostForms).contains(forms.count) { return "\"\(word)\" *" }
+      let any = forms.map { $0.count <= indexedBeginnings ? "\"\($0)\" *" : "\"\($0)\"" }
+      return "(\(any.joined(separator: " OR ")))"
+    }
+    return all.isEmpty ? nil : all.joined(separator: " AND ")
+  }
+
+  /// The words of the index of episodes that begin with one that is too long for its table of beginnings.
+  private static func wordsOfIndex(beginningWith word: String, in database: Database) throws -> [String] {
+    guard word.count > indexedBeginnings else { return [word] }
+    let first = word.withoutAnyMarks.lowercased()
+    return try database.all(
+      "SELECT term FROM episode_word WHERE term >= ? AND term < ? ORDER BY term LIMIT ?", first,
+      first + "\u{10FFFF}", mostForms + 1
+    ) { $0.string(0) }
+  }
 }
