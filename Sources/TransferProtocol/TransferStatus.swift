@@ -41,6 +41,8 @@ package struct TransferStatus: Hashable, Sendable {
     package var doubted: Int64 = 0
     /// The server's Retry-After: not to be asked before.
     package var notBefore: Int64?
+
+    package init() {}
   }
 
   package init(_ request: TransferRequest, _ state: TransferState = .remote) {
@@ -104,13 +106,6 @@ extension TransferStatus {
 
   /// A server that asks for more, in seconds, has its clock or its units wrong.
   package static let longestRetryAfter: Int64 = 86_400
-
-  /// It has failed no more. When it did is told by as long as the server wants to be left alone: without it nobody
-  /// could say how long that is, once the clock has been set.
-  package mutating func forgive() {
-    error = nil
-    if tries.notBefore == nil { tries.failed = nil }
-  }
 }
 
 extension TransferStatus: FieldCoded {

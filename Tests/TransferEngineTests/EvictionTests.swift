@@ -1,3 +1,4 @@
+import PosixKit
 import Testing
 import TransferEngine
 import TransferProtocol
@@ -214,6 +215,25 @@ import TransferProtocol
     let asked = world.asked
     world.wait(0.3)
     #expect(world.asked == asked)
+  }
+
+  /// Somebody else has filled the disk with more than the cache has.
+  @Test func nothingGoesWhereThatMakesTooLittleRoom() {
+    let world = EngineWorld(2, hosts: 2) { $0.minimumFree = 1 << 30 }
+    world.letsGo = true
+    world.say { .order(id: $0, .start(world.requests[0])) }
+    world.answer(700_000)
+    world.bring(700_000)
+    world.end(nil)
+    world.wait(60)
+    world.room = 1 << 20
+    world.say { .open(id: $0, world.requests[1], .downloadAtRead, generation: nil) }
+    world.say { .wait(id: $0, open: 2, offset: 0, count: 600_000) }
+    world.answer(600_000)
+    world.bring(600_000)
+    #expect(world.sent.last?.message == .answer(3, TransferFailure(.ENOSPC, TransferCore.noSpaceLeft)))
+    world.wait(60)
+    #expect(world.evictions == 0 && world.state(0) == .cached)
   }
 
   /// An episode waits for room on the disk, and what may go for it was open elsewhere.

@@ -40,12 +40,10 @@ struct CommandLog: Hashable {
   }
 
   func isPending(_ key: MediaKey) -> Bool {
-    changed[key] != nil || queue.contains { $0.key == key } || batch?.rows.contains(key) == true
-      || batch?.orders.contains { $0.key == key } == true
+    changed[key] != nil || batch?.rows.contains(key) == true || pending.contains { $0.key == key }
   }
 
   /// What goes into the next commit: what was ordered, and of the other rows those that have waited longest.
-  /// - Parameter held: episodes whose orders wait.
   mutating func next(
     _ id: SaveID, at now: Instant, held: Set<MediaKey> = []
   ) -> (orders: [Order], rows: [MediaKey])? {
@@ -80,13 +78,13 @@ struct CommandLog: Hashable {
     return left == 0 && queue.contains { $0.key == key && $0.order.takesFiles }
   }
 
+  private var pending: [Order] { queue + (batch?.orders ?? []) }
+
   /// Episodes that orders on their way to the disk are for.
-  var ordered: Set<MediaKey> { Set((queue + (batch?.orders ?? [])).map(\.key)) }
+  var ordered: Set<MediaKey> { Set(pending.map(\.key)) }
 
   /// Whether an order that the store has not committed yet removes files of this episode.
-  func isDropping(_ key: MediaKey) -> Bool {
-    (queue + (batch?.orders ?? [])).contains { $0.key == key && $0.order.takesFiles }
-  }
+  func isDropping(_ key: MediaKey) -> Bool { pending.contains { $0.key == key && $0.order.takesFiles } }
 
   mutating func refuse(_ key: MediaKey) -> [ClientNumber] {
     let isRefused = { (order: Order) in order.key == key && order.order.takesFiles }
@@ -110,7 +108,6 @@ extension Download {
     case .drop, .forget:
       withdraw()
       record.dropsAtClose = false
-      record.forgive()
       if order.order.verb == .forget { record = record.forgotten }
     // What was found by its name has no address. What is dropped at its last close comes only as it is read.
     case .replace:

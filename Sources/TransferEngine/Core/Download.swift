@@ -14,7 +14,6 @@ enum Content: Hashable {
   case nothing, part, whole
 }
 
-/// What requests may ask a host for.
 enum RangePolicy: Hashable {
   case trusted
   /// A part that overlaps with stored bytes, because nothing else tells two representations apart.
@@ -29,7 +28,6 @@ enum Slot: Hashable {
   case none, granted
   /// It is its turn, and the cache has no room for it.
   case cacheFull
-  /// No background download runs now.
   case resting(BackgroundRest)
 
   var message: String? {
@@ -73,7 +71,6 @@ struct Download: Hashable {
   var beginsAnew = false
   /// Whether a request beside the fetches under way was refused. Holds until they end.
   var refusesBeside = false
-  /// Whether what follows from its last change is still to be done.
   var isDirty = true
 
   struct EarlyEnd: Hashable {
@@ -81,7 +78,6 @@ struct Download: Hashable {
     var count: Int
   }
 
-  /// What is known of the host that sends.
   struct Source: Hashable {
     var named = ""
     /// Whether that is one that the public Internet cannot mean.
@@ -98,9 +94,7 @@ struct Download: Hashable {
     var isProgressDue = false
   }
 
-  /// - Parameters:
-  ///   - record: what is remembered. The wall clock is believed here alone: it may have been set since.
-  ///   - isStored: whether the store has this row.
+  /// - Parameter record: what is remembered. The wall clock is believed here alone: it may have been set since.
   init(_ record: TransferStatus, isStored: Bool, now: Moment) {
     self.record = record
     demand =
@@ -128,8 +122,10 @@ struct Download: Hashable {
   var budgeted: Int64 { record.request.isEpisode ? received : 0 }
   var openFiles: OpenFiles? { files.flatMap { $0.isOpen ? $0 : nil } }
 
-  var state: TransferState {
-    if content == .whole { return .cached }
+  var state: TransferState { state(isWhole: content == .whole) }
+
+  private func state(isWhole: Bool) -> TransferState {
+    if isWhole { return .cached }
     return switch demand {
     case .none: .remote
     case .wanted: fetches.isEmpty ? .queued : .downloading
@@ -164,13 +160,11 @@ struct Download: Hashable {
     return readers.contains { $0.generation == files.generation } && !readers.contains { $0.isOpening }
   }
 
-  /// Whether readers have it open, or may come back.
   func isHeldOpen(at now: Instant) -> Bool { !readers.isEmpty || awaitsReaders.map { $0 > now } ?? false }
 
   /// Whether a response that is under way, or the last one, has told that there is no length.
   var hasNoLength: Bool { openFiles.map { $0.representation.total == nil } ?? false }
 
-  /// Whether a response under way has shown that the generation is what the server has.
   var isConfirmed: Bool { fetches.contains(where: \.isConfirmed) }
 
   var canSeek: Bool {
@@ -236,24 +230,16 @@ struct Download: Hashable {
     return status
   }
 
-  /// What the store is told: whole only when it is on the disk.
   var row: TransferStatus {
     var row = record
-    row.state = state
-    row.tries.count = Int64(retry.attempts)
+    // Whole only when that is on the disk.
+    let isOnDisk = files?.hasUnflushed != true && !(mustLook && demand != .none)
+    row.state = state(isWhole: content == .whole && isOnDisk)
+    row.tries = retry.tries
     if fetches.isEmpty { row.received = received }
     if row.state == .downloading { row.received = told.row?.received ?? row.received }
     // No bytes mean no files, also after a power loss.
     if content != .nothing { row.received = max(row.received, 1) }
-    if content == .whole && (mustLook && demand != .none || files?.hasUnflushed == true) {
-      row.state =
-        switch demand {
-        case .none: .remote
-        case .wanted: .downloading
-        case .paused: .paused
-        case .failed: .failed
-        }
-    }
     return row
   }
 
@@ -265,7 +251,6 @@ struct Download: Hashable {
     }
   }
 
-  /// Whether the store has to remember anything of it.
   var isWorthARow: Bool {
     !isForgotten
       && (demand != .none || content == .whole || record.isKept || record.error != nil
@@ -286,17 +271,15 @@ struct Download: Hashable {
 
 // What is wanted of it. Pure: the core does what follows.
 extension Download {
-  /// Makes all of it come.
   /// - Parameters:
-  ///   - client: whose reader asks; nil where it is ordered.
-  ///   - place: the last place of the queue.
+  /// - Parameter client: whose reader asks; nil where it is ordered.
   mutating func want(by client: ClientID?, place: Int64, at now: Instant) {
     let isNew = demand == .none && content != .whole
     switch demand {
     // Somebody may have made room for it.
     case .wanted where retry.lacksRoom: begin(by: nil)
     case .wanted(let other): demand = .wanted(by: other == client ? client : nil)
-    case .failed where client != nil && (retry.isEarly(now) || retry.isForbidden(now)): return
+    case .failed where client != nil && !retry.mayTryAgain(now): return
     case .paused: begin(by: nil)
     case .none, .failed: begin(by: client)
     }
@@ -311,8 +294,7 @@ extension Download {
 
   private mutating func begin(by client: ClientID?) {
     demand = .wanted(by: client)
-    record.forgive()
-    record.tries.doubts = 0
+    record.error = nil
     retry.beginAnew()
     search = .none
     // The server may have learnt.
@@ -325,7 +307,7 @@ extension Download {
     if content == .whole { return }
     demand = .paused
     search = .none
-    record.forgive()
+    record.error = nil
   }
 
   /// Takes it out of the queue; what has come stays.

@@ -108,37 +108,17 @@ struct DownloadTable: Hashable {
     let idle = active.values.filter {
       $0.demand == .none && $0.readers.isEmpty && $0.fetches.isEmpty && $0.files == nil
     }
-    let records = idle.map { download in
-      var record = download.record
-      record.state = download.state
-      return record
-    }
-    let known = records.filter(\.isEvictable)
+    let known = idle.map(\.status).filter(\.isEvictable)
       .map { GenerationName(key: $0.key, generation: $0.generation, size: $0.received) }
     return (resting(.evictable) + known).sorted { $0.key < $1.key }
   }
 
-  /// Those that have no row.
-  var forgettable: [MediaKey] {
-    active.filter { $0.value.told.row == nil && !$0.value.isBusy && !$0.value.isDirty }.map(\.key).sorted()
-  }
-
   func storedName(of key: MediaKey) -> GenerationName? {
-    if let download = active[key] { return download.storedName }
-    return rows.record(key).flatMap(Self.storedName)
-  }
-
-  private static func storedName(_ record: TransferStatus) -> GenerationName? {
-    let isHere = record.received > 0 || record.state == .cached
-    return isHere ? GenerationName(key: record.key, generation: record.generation) : nil
-  }
-}
-
-extension Download {
-  fileprivate var storedName: GenerationName? {
-    guard record.generation > 0, content != .nothing, files.map({ $0.isOpen && $0.isLinked }) ?? true else {
+    let download = active[key]
+    guard let record = record(of: key), download?.files.map({ $0.isOpen && $0.isLinked }) ?? true else {
       return nil
     }
-    return GenerationName(key: key, generation: record.generation)
+    let isHere = download.map { $0.content != .nothing } ?? (record.received > 0 || record.state == .cached)
+    return isHere && record.generation > 0 ? GenerationName(key: key, generation: record.generation) : nil
   }
 }

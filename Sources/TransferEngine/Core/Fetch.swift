@@ -21,7 +21,7 @@ struct Fetch: Hashable {
   }
   var head: ResponseHead?
   /// Bytes that came before there were files for them.
-  private(set) var early: Int64 = 0
+  var early: Int64 = 0
   var intake: Intake?
   /// What its head says of the representation, until its bytes have agreed.
   var claim: Representation?
@@ -35,16 +35,11 @@ struct Fetch: Hashable {
     case ended(Fault?)
   }
   /// Where its bytes have begun to come, and when.
-  private(set) var beginning = Beginning(position: 0, time: Instant(nanoseconds: 0))
+  var beginning = Beginning(position: 0, time: Instant(nanoseconds: 0))
 
   struct Beginning: Hashable {
     var position: Int64
     var time: Instant
-  }
-
-  init(_ id: FlowID, _ request: RequestedRange, isDirect: Bool, isTail: Bool, asked: Instant) {
-    (self.id, self.request, self.asked) = (id, request, asked)
-    (self.isDirect, self.isTail) = (isDirect, isTail)
   }
 
   var arrived: Int64 { intake?.arrived ?? request.start }
@@ -52,10 +47,8 @@ struct Fetch: Hashable {
   /// Behind the last byte that has been given to the disk.
   var position: Int64 { intake?.position ?? request.start }
 
-  /// Bytes that have come, and that the disk has not written.
   var held: Int64 { intake?.held ?? early }
 
-  /// Whether it has been shown to be of the stored representation.
   var isConfirmed: Bool { intake.map { $0.agreeing <= 0 } ?? false }
 
   var hasEnded: Bool { if case .ended = ending { true } else { false } }
@@ -85,9 +78,9 @@ struct Fetch: Hashable {
 struct Reader: Hashable {
   let name: ClientNumber
   let intent: OpenIntent
-  let begun: Instant
   /// Which copy it reads; nil until it has one.
   var generation: UInt32?
+  let begun: Instant
   /// Whether a read has come (which makes `downloadAtRead` download).
   var hasRead = false
   /// Whether the client still waits for the answer to its open.
@@ -100,13 +93,6 @@ struct Reader: Hashable {
     /// Grows from wait to wait, of whatever client.
     let number: UInt64
     let begun: Instant
-  }
-
-  init(_ name: ClientNumber, _ intent: OpenIntent, generation: UInt32?, begun: Instant) {
-    self.name = name
-    self.intent = intent
-    self.generation = generation
-    self.begun = begun
   }
 
   var mayDownload: Bool { intent == .download || (intent == .downloadAtRead && hasRead) }

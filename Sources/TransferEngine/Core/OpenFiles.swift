@@ -18,11 +18,9 @@ struct OpenFiles: Hashable {
   /// What is written, and what is written or on its way.
   private(set) var present = ByteRanges()
   private(set) var claimed = ByteRanges()
-  private(set) var received: Int64 = 0
   /// Bytes written since the last flush began, and one for a new description.
   private(set) var unflushed: Int64 = 0
-  /// Whether a flush is under way: at most one of an episode is.
-  private(set) var isFlushing = false
+  var isFlushing = false
   var pending = 0
   /// Whether its data file has its name: nobody has deleted the cache.
   var isLinked = true
@@ -38,9 +36,10 @@ struct OpenFiles: Hashable {
 
   var isOpen: Bool { phase == .open }
 
+  var received: Int64 { present.count }
+
   var isComplete: Bool { representation.total.map { present.contains(0..<$0) } ?? false }
 
-  /// Whether bytes or a description are not on the disk yet.
   var hasUnflushed: Bool { unflushed > 0 || isFlushing }
 
   var isFlushed: Bool { !hasUnflushed && pending == 0 }
@@ -60,7 +59,6 @@ struct OpenFiles: Hashable {
     if let total = representation.total {
       present.truncate(at: total)
       claimed.truncate(at: total)
-      received = present.count
     }
     unflushed = max(unflushed, 1)
     pending += 1
@@ -80,14 +78,12 @@ struct OpenFiles: Hashable {
   mutating func wrote(_ range: Range<Int64>) {
     let before = received
     present.insert(range)
-    received = present.count
     unflushed += max(received - before, 0)
   }
 
   mutating func setPresent(_ ranges: ByteRanges) {
     present = ranges
     claimed = ranges
-    received = ranges.count
   }
 
   /// The disk has refused something, perhaps a description.
@@ -100,8 +96,6 @@ struct OpenFiles: Hashable {
     isFlushing = true
     unflushed = 0
   }
-
-  mutating func flushed() { isFlushing = false }
 
   /// A flush has failed: only `ranges` are there.
   /// - Parameter isAgain: whether the journal is to say so once there is room.

@@ -2,20 +2,23 @@ internal import TransferProtocol
 
 /// When a download that failed is tried again: soon where bytes came since the last time, else later and later.
 struct Retry: Hashable {
+  /// Tries in a row that brought nothing.
   var attempts = 0
   /// When to try again; nil for at once.
   var until: Instant?
   /// Until when the disk, which has just refused to open or flush the files, is not asked again.
   var filesUntil: Instant?
-  var lastFault: Instant?
+  private(set) var failed: Moment?
   /// Until when the server wants to be left alone (its Retry-After).
-  var forbiddenUntil: Instant?
+  private(set) var forbiddenUntil: Instant?
   /// What readers get who have nothing of the episode, and since when; nil where they wait.
   var refusal: Refusal?
   /// Whether the last fault was that the disk had no room.
   var lacksRoom = false
-  /// The network in which a doubtful failure was last counted.
-  var doubtedNetwork: Int64 = 0
+  /// Networks or days in which it failed for a doubtful reason, when that was last counted, and in which network.
+  private var doubts: Int64 = 0
+  private var doubted: Int64 = 0
+  private var doubtedNetwork: Int64 = 0
   /// What had come at the last request or fault, of which generation, and how much more is progress.
   private var mark = Mark()
   /// Requests in a row that brought nothing, one at once after the other.
@@ -36,17 +39,62 @@ struct Retry: Hashable {
 
   init(_ record: TransferStatus, now: Moment) {
     attempts = Int(clamping: record.tries.count)
+    (doubts, doubted) = (record.tries.doubts, record.tries.doubted)
     mark = Mark(received: record.received, generation: record.generation)
     let wait = record.forbiddenSeconds(now: now.wall)
     if wait > 0 { forbiddenUntil = now.instant.adding(Double(wait)) }
-    if let failed = record.tries.failed, failed <= now.wall {
-      let age = Double(min(now.wall - failed, 3600))
-      lastFault = now.instant.adding(-age)
+    if let wall = record.tries.failed, wall <= now.wall {
+      let age = Double(min(now.wall - wall, 3600))
+      failed = Moment(instant: now.instant.adding(-age), wall: wall)
       let left = attempts > 0 ? Self.delay(after: attempts) - age : 0
       if left > 0 && record.isUnfinished { until = now.instant.adding(left) }
     }
     if record.isUnfinished, let forbiddenUntil { until = max(until ?? forbiddenUntil, forbiddenUntil) }
   }
+
+  /// What the next daemon has to know. The server's time is by the clock of the failure: that may have been set since.
+  var tries: TransferStatus.Tries {
+    var tries = TransferStatus.Tries()
+    (tries.failed, tries.count) = (failed?.wall, Int64(attempts))
+    (tries.doubts, tries.doubted) = (doubts, doubted)
+    if let failed, let forbiddenUntil {
+      let seconds = forbiddenUntil.seconds(since: failed.instant).rounded(.up)
+      tries.notBefore = seconds > 0 ? failed.wall + Int64(seconds) : nil
+    }
+    return tries
+  }
+
+  mutating func failed(at now: Moment, retryAfter seconds: Double? = nil) {
+    failed = now
+    if let seconds { forbiddenUntil = now.instant.adding(seconds) }
+  }
+
+  /// The server has answered, or it is another address: it may be asked again.
+  mutating func permitted() {
+    forbiddenUntil = nil
+    refusal = nil
+  }
+
+  mutating func answered() {
+    permitted()
+    doubts = 0
+  }
+
+  /// Counts a doubtful failure once for each network and day.
+  /// - Returns: whether the failures prove that the host itself is at fault.
+  mutating func isCertain(at wall: Int64, in network: Int64) -> Bool {
+    let age = wall - doubted
+    if doubts == 0 || doubtedNetwork != network && age >= Self.timeInNetwork || age >= Self.day {
+      doubts += 1
+      (doubted, doubtedNetwork) = (wall, network)
+    }
+    return doubts >= Self.mostDoubts
+  }
+
+  private static let mostDoubts: Int64 = 3
+  /// Seconds in which a machine joins one network, step by step.
+  private static let timeInNetwork: Int64 = 60
+  private static let day: Int64 = 86_400
 
   /// Bytes that are progress; a few each time are none, unless no more were asked for.
   static let progress: Int64 = 65_536
@@ -62,7 +110,6 @@ struct Retry: Hashable {
     min(0.5 * Double(1 << min(max(attempts - 1, 0), 13)), longest)
   }
 
-  /// A try has failed.
   /// - Returns: seconds to the next one, before jitter.
   mutating func failed(received: Int64, of generation: UInt32, isWaitedFor: Bool = false) -> Double {
     let hasProgress = note(received, generation)
@@ -73,8 +120,6 @@ struct Retry: Hashable {
     return isWaitedFor ? min(delay, Self.longestWaited) : delay
   }
 
-  /// Requests follow at once on those before.
-  /// - Parameter size: bytes that they ask for.
   /// - Returns: false where too many of them brought nothing: the host is to be left alone.
   mutating func mayAskAtOnce(received: Int64, of generation: UInt32, size: Int64) -> Bool {
     if note(received, generation) { fruitless = 0 }
@@ -98,9 +143,9 @@ struct Retry: Hashable {
   }
 
   mutating func beginAnew() {
-    let (forbidden, last) = (forbiddenUntil, lastFault)
+    let before = self
     self = Retry()
-    (forbiddenUntil, lastFault, until) = (forbidden, last, forbidden)
+    (forbiddenUntil, failed, until) = (before.forbiddenUntil, before.failed, before.forbiddenUntil)
   }
 
   /// It has all come, or the disk alone was to blame.
@@ -114,14 +159,14 @@ struct Retry: Hashable {
   /// alone.
   mutating func hurry(at now: Instant) {
     guard until != nil, !isForbidden(now), !isRefusing(now) else { return }
-    if let lastFault, now < lastFault.adding(Self.justNow) { return }
+    if let failed, now < failed.instant.adding(Self.justNow) { return }
     until = nil
   }
 
   /// The machine's network has changed: many a change is followed by others, so not within a second of the last try.
   mutating func networkChanged(at now: Instant) {
     if until == nil || isForbidden(now) { return }
-    let soonest = lastFault?.adding(Self.justNow)
+    let soonest = failed?.instant.adding(Self.justNow)
     until = soonest.flatMap { $0 > now ? $0 : nil }
     attempts = 0
     refusal = nil
@@ -131,7 +176,10 @@ struct Retry: Hashable {
 
   func isForbidden(_ now: Instant) -> Bool { forbiddenUntil.map { $0 > now } ?? false }
 
-  func isEarly(_ now: Instant) -> Bool { lastFault.map { now < $0.adding(Self.early) } ?? false }
+  /// Whether an open may try again what has failed for good.
+  func mayTryAgain(_ now: Instant) -> Bool {
+    !isForbidden(now) && failed.map { now >= $0.instant.adding(Self.early) } ?? true
+  }
 
   /// Whether readers were refused just now, so that another reader is no reason to try again.
   func isRefusing(_ now: Instant) -> Bool { refusal.map { now < $0.at.adding(Self.early) } ?? false }

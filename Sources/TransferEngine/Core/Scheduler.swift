@@ -24,7 +24,6 @@ struct Scheduler: Hashable {
   private var line: [Entry] = []
   /// Those that have a slot, or were found to have no room.
   private(set) var placed: Set<MediaKey> = []
-  /// Whether what may run has to be decided anew.
   var isChanged = true
   /// Whether a download whose turn it is has no room in the cache.
   var isStarving = false
@@ -60,7 +59,6 @@ struct Scheduler: Hashable {
 
   func isWaiting(_ key: MediaKey) -> Bool { entries[key]?.isRunning == false }
 
-  /// - Parameter isCoolingDown: whether a host is to be left alone.
   func choose(_ settings: TransferSettings, at now: Instant, isCoolingDown: (String) -> Bool) -> [MediaKey] {
     var used: [String: Int64] = [:]
     var chosen: [MediaKey] = []

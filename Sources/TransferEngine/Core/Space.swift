@@ -19,7 +19,6 @@ struct Space: Hashable {
 
   func isFresh(at now: Instant) -> Bool { left != nil && now < seen.adding(Self.freshness) }
 
-  /// - Returns: whether the disk is to be looked at: not where it is being looked at.
   mutating func look() -> Bool {
     defer { isLooking = true }
     return !isLooking
@@ -65,15 +64,15 @@ extension TransferCore {
   /// Keeps to the bounds while bytes come: with every so many written, and once a second.
   mutating func measured(_ available: Int64?) {
     space.looked((available ?? .max / 2) - leaving, at: now.instant)
+    let running = downloads.runningInOrder.compactMap { downloads.active[$0] }
     var ahead: Int64 = 0
-    for download in downloads.runningInOrder.compactMap({ downloads.active[$0] })
-    where download.record.request.isEpisode {
-      let expected = download.record.total == nil ? Self.ahead / 2 : download.missing
-      ahead += min(expected, 4 * Self.ahead)
+    for download in running where download.record.request.isEpisode {
+      // A size that no head has told yet is no reason to let go of anything.
+      ahead += download.hasNoLength ? Self.ahead / 2 : min(download.missing, 4 * Self.ahead)
     }
     let excess = downloads.bytes + ahead - settings.cacheSize
-    if excess > 0 { evict(excess, partly: true) }
-    if ahead > 0, let left = space.left, ahead > left { evict(ahead - left, partly: true) }
+    if excess > 0 && !running.isEmpty { evict(excess, partly: true) }
+    if ahead > 0, let left = space.left, ahead > left { evict(ahead - left) }
     // Where nothing may go the background waits.
     reconsider()
   }
@@ -152,9 +151,10 @@ extension TransferCore {
 
   /// The disk has had no room for what came.
   /// - Returns: whether some is being made.
-  mutating func makesRoom() -> Bool {
+  mutating func makesRoom(for download: Download) -> Bool {
     measureRoom()
-    return evict(Self.ahead, partly: true)
+    let need = download.record.total == nil ? Self.ahead : min(download.missing, Self.ahead)
+    return evict(max(need - (space.left ?? 0), 1))
   }
 
   /// A body without a length must not take the whole cache.

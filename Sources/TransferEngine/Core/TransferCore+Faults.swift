@@ -6,18 +6,12 @@ extension TransferCore {
     touch(&download)
     // What the user holds stays held.
     if download.demand == .paused { return endFetches(of: &download) }
-    download.retry.lastFault = now.instant
-    download.record.tries.failed = now.wall
-    if let after = fault.retryAfter { download.retry.forbiddenUntil = now.instant.adding(after) }
-    // Of the same clock: it may have been set since the server said so.
-    download.record.tries.notBefore = download.retry.forbiddenUntil.flatMap { until in
-      until > now.instant ? now.wall + Int64(until.seconds(since: now.instant).rounded(.up)) : nil
-    }
+    download.retry.failed(at: now, retryAfter: fault.retryAfter)
     download.retry.lacksRoom = fault.isOfRoom
+    if fault.isOfRoom { endFetches(of: &download) }
     // While episodes are let go of, readers wait.
-    if fault.kind == .noRoom && makesRoom() {
+    if fault.kind == .noRoom && makesRoom(for: download) {
       download.retry.refusal = nil
-      endFetches(of: &download)
       return tryLater(&download, fault)
     }
     let waitsForCache = fault.kind == .noRoom && download.isBackground && !download.servesReaders
@@ -25,9 +19,9 @@ extension TransferCore {
     download.retry.refusal = fault.readerErrno.map {
       Retry.Refusal(failure: TransferFailure($0, fault.message), at: now.instant)
     }
-    switch fault.kind == .doubtful && isCertain(of: &download) ? .lasting : fault.kind {
+    switch fault.kind {
+    case .doubtful where download.retry.isCertain(at: now.wall, in: network): fail(&download)
     case .passing, .doubtful, .noRoom, .runtimeFull:
-      if fault.isOfRoom { endFetches(of: &download) }
       tryLater(&download, fault)
       if fault.host != nil,
         let until = hosts.failed(
@@ -45,24 +39,6 @@ extension TransferCore {
     download.demand = .failed
     download.retry.until = nil
   }
-
-  /// Counts a doubtful failure once for each network and day.
-  /// - Returns: whether the failures prove that the host itself is at fault.
-  private func isCertain(of download: inout Download) -> Bool {
-    let age = now.wall - download.record.tries.doubted
-    let isElsewhere = download.retry.doubtedNetwork != network && age >= Self.timeInNetwork
-    if download.record.tries.doubts == 0 || isElsewhere || age >= Self.day {
-      download.record.tries.doubts += 1
-      download.record.tries.doubted = now.wall
-      download.retry.doubtedNetwork = network
-    }
-    return download.record.tries.doubts >= Self.doubts
-  }
-
-  /// Networks or days; seconds in which a machine joins one network, step by step; seconds.
-  private static let doubts: Int64 = 3
-  private static let timeInNetwork: Int64 = 60
-  private static let day: Int64 = 86_400
 
   /// Tries again later, with jitter so that not all come at once.
   private mutating func tryLater(_ download: inout Download, _ fault: Fault) {
@@ -111,30 +87,32 @@ extension TransferCore {
       guard case .asked(let old, _) = download.search else { return }
       download.search = .done
       guard let url, url != old else {
-        core.fail(&download)
-        download.record.tries.failed = core.now.wall
-        download.retry.lastFault = core.now.instant
-        return
+        download.retry.failed(at: core.now)
+        return core.fail(&download)
       }
       var request = download.record.request
       request.url = url
       download.take(request)
       // That was said of the old one.
-      download.retry.forbiddenUntil = nil
-      download.record.tries.notBefore = nil
-      download.record.forgive()
+      download.retry.permitted()
+      download.record.error = nil
+    }
+  }
+
+  /// What has come goes to the disk.
+  mutating func endResponses() {
+    for key in downloads.active.keys.sorted() {
+      change(key) { core, download in
+        for fetch in download.fetches { core.pump(fetch.id, &download, .all) }
+        core.endFetches(of: &download)
+      }
     }
   }
 
   /// Asks again for what was under way when the machine went to sleep: its connections are gone, and say so only after
   /// minutes.
   mutating func resumed() {
-    for key in downloads.active.keys.sorted() where downloads.active[key]?.fetches.isEmpty == false {
-      change(key) { core, download in
-        for id in download.fetches.map(\.id) { core.pump(id, &download, .all) }
-        core.endFetches(of: &download)
-      }
-    }
+    endResponses()
     networkChanged()
   }
 

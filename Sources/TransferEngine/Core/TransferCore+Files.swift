@@ -86,7 +86,7 @@ extension TransferCore {
     case .opened(let representation, let present):
       opened(&download, representation, present)
     case .missing where download.openFiles != nil:
-      download.files?.flushed()
+      download.files?.isFlushing = false
       touch(&download)
       if download.isHeldByReaders, download.openFiles?.isComplete == false {
         download.files?.isLinked = false
@@ -112,7 +112,7 @@ extension TransferCore {
       download.files?.described()
       flush(&download, after: 0)
     case .flushed:
-      download.files?.flushed()
+      download.files?.isFlushing = false
       flush(&download, after: Limits.flushAfter - 1)
     case .notFlushed(let failure, let present):
       // What is on its way is not lost yet.
@@ -136,15 +136,11 @@ extension TransferCore {
     }
     download.record.total = representation.total
     // The disk may have lost what it never took.
-    if download.files?.isComplete == false { lost(&download) }
+    if download.files?.isComplete == false && download.content == .whole {
+      download.content = .part
+      if download.isOpenForDownload && download.demand == .none { want(&download) }
+    }
     judgeHeads(of: &download)
-  }
-
-  /// Bytes of what was whole are gone: they come again where anybody wants them.
-  private mutating func lost(_ download: inout Download) {
-    guard download.content == .whole else { return }
-    download.content = .part
-    if download.isOpenForDownload && download.demand == .none { want(&download) }
   }
 
   private mutating func want(_ download: inout Download) {
@@ -185,7 +181,6 @@ extension TransferCore {
   }
 
   /// Brings what is written to the disk; at most one flush of an episode waits.
-  /// - Parameter least: bytes for which it is worth it.
   mutating func flush(_ download: inout Download, after least: Int64) {
     // The disk does its orders at once: a flush could come before the description that it is to keep.
     guard let open = download.openFiles, !open.isFlushing, open.undescribed == 0, open.unflushed > least

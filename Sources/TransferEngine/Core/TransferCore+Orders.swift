@@ -4,12 +4,11 @@ internal import TransferProtocol
 extension TransferCore {
   mutating func leave(_ client: ClientID) {
     clients[client] = nil
-    let names = handles.keys.filter { $0.client == client }.sorted { $0.id < $1.id }
     let end = now.instant.adding(Download.patience)
-    for key in Set(names.compactMap { handles[$0] }).sorted() {
+    for (name, key) in handles.filter({ $0.key.client == client }).sorted(by: { $0.key.id < $1.key.id }) {
       change(key, isQuiet: true) { _, download in download.awaitsReaders = end }
+      close(name)
     }
-    for name in names { close(name) }
   }
 
   mutating func perform(_ message: ClientMessage, of client: ClientID) {
@@ -47,7 +46,6 @@ extension TransferCore {
   }
 
   /// Drops what was to be dropped once nobody has it open.
-  /// - Returns: false while somebody has.
   mutating func dropClosed(_ download: inout Download) -> Bool {
     if download.isHeldOpen(at: now.instant) {
       if let end = download.awaitsReaders, end > now.instant { timers.add(.download(download.key), at: end) }
@@ -84,7 +82,7 @@ extension TransferCore {
       let now = core.now.instant
       // A client tells a new daemon what it has had open since before any order that the daemon gets.
       let begun = generation == nil ? now : Instant(nanoseconds: 0)
-      download.readers.append(Reader(name, intent, generation: generation, begun: begun))
+      download.readers.append(Reader(name: name, intent: intent, generation: generation, begun: begun))
       // The client could not open what it was told of: somebody may have deleted that.
       if isRepeated && download.files != nil {
         download.retry.excuseHost()
@@ -96,11 +94,9 @@ extension TransferCore {
         download.want(by: name.client, place: place, at: now)
       }
       // What is fetched only as it is read is tried again after it has failed, as a download is.
-      if intent == .fetchOnly, download.demand == .failed, !download.retry.isEarly(now),
-        !download.retry.isForbidden(now)
-      {
+      if intent == .fetchOnly, download.demand == .failed, download.retry.mayTryAgain(now) {
         download.withdraw()
-        download.record.forgive()
+        download.record.error = nil
       }
       download.retry.hurry(at: now)
     }
@@ -140,9 +136,9 @@ extension TransferCore {
   private mutating func endWait(_ id: UInt64, _ client: ClientID) {
     for key in Set(handles.filter { $0.key.client == client }.values).sorted() {
       change(key, isQuiet: true) { core, download in
-        for index in download.readers.indices where download.readers[index].name.client == client {
-          guard let wait = download.readers[index].waits.firstIndex(where: { $0.id == id }) else { continue }
-          download.readers[index].waits.remove(at: wait)
+        for (index, reader) in download.readers.enumerated()
+        where reader.name.client == client && reader.waits.contains(where: { $0.id == id }) {
+          download.readers[index].waits.removeAll { $0.id == id }
           core.touch(&download)
         }
       }

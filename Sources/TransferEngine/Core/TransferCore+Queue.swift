@@ -92,10 +92,8 @@ extension TransferCore {
       }
       download.content = .whole
       download.record.error = nil
-      download.record.tries.failed = nil
-      download.record.tries.notBefore = nil
       download.record.total = files.representation.total
-      download.retry.forbiddenUntil = nil
+      download.retry.permitted()
       flush(&download, after: 0)
       reconsider()
     }

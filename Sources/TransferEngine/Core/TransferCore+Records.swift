@@ -26,7 +26,9 @@ extension TransferCore {
     if status.stage != before?.stage ?? .absent || status.generation != before?.generation ?? 0 {
       download.record.changed = now.wallNanoseconds
     }
-    if let line = status.logLine(after: before) { emit(.log(line)) }
+    if status.state == .failed, let error = status.error, error != before?.error || before?.state != .failed {
+      emit(.log("cannot download \(status.show) – \(status.title): \(error)"))
+    }
     download.told.status = download.status
     return true
   }
@@ -69,45 +71,35 @@ extension TransferCore {
 
   mutating func saved(_ id: SaveID, _ failure: TransferFailure?) {
     guard let batch = log.saved(id, failed: failure != nil, at: now.instant) else { return }
-    if let failure {
-      // The store has neither the rows nor what the orders would have made of them.
-      for key in batch.rows.sorted() { change(key) { _, download in download.told.row?.changed = -1 } }
-      for order in batch.orders {
-        // Its files have gone all the same.
-        if order.order.takesFiles { change(order.key) { core, download in core.obey(order, &download) } }
-        answer(order.name, failure)
-      }
-      timers.add(.queue, at: now.instant.adding(5))
-      return
-    }
     for order in batch.orders {
-      change(order.key) { core, download in core.obey(order, &download) }
-      answer(order.name)
+      // Files that were to go have gone all the same.
+      if failure == nil || order.order.takesFiles {
+        change(order.key) { core, download in core.obey(order, &download) }
+      }
+      answer(order.name, failure)
     }
-    rest(batch.rows)
+    if failure == nil { return rest(batch.rows) }
+    // The store has neither the rows nor what the orders would have made of them.
+    for key in batch.rows.sorted() { change(key) { _, download in download.told.row?.changed = -1 } }
+    timers.add(.queue, at: now.instant.adding(5))
   }
 
-  private mutating func rest(_ key: MediaKey) {
-    downloads.rest(key)
-    scheduler.note(key, nil, isPlaced: false)
-  }
-
-  mutating func rest(_ keys: Set<MediaKey>) {
+  /// Leaves downloads that nothing is to be done for to their rows.
+  /// - Parameter forgetting: whether those go that have no row. Not before everybody has heard of it.
+  mutating func rest(_ keys: Set<MediaKey>, forgetting: Bool = false) {
     for key in keys {
       guard let download = downloads.active[key], !download.isBusy, !download.isDirty, !log.isPending(key)
       else {
         continue
       }
-      // Not before everybody has heard of it.
-      if download.told.row == nil {
+      if download.told.row == nil && !forgetting {
         timers.add(.forget, at: now.instant.adding(Self.forgetAfter))
       } else {
-        rest(key)
+        downloads.rest(key)
+        scheduler.note(key, nil, isPlaced: false)
       }
     }
   }
-
-  mutating func forgetSome() { for key in downloads.forgettable { rest(key) } }
 }
 
 extension TransferStatus {
@@ -117,10 +109,5 @@ extension TransferStatus {
     (other.received, other.rate, other.eta) = (received, rate, eta)
     (other.changed, other.tries) = (changed, tries)
     return self == other
-  }
-
-  fileprivate func logLine(after other: TransferStatus?) -> String? {
-    guard state == .failed, let error, error != other?.error || other?.state != .failed else { return nil }
-    return "cannot download \(show) – \(title): \(error)"
   }
 }

@@ -104,14 +104,13 @@ extension TransferCore {
       request.validator = representation?.validator
     }
     let fetch = Fetch(
-      FlowID(nextNumber()), planned, isDirect: isDirect, isTail: isTail, asked: now.instant)
+      id: FlowID(nextNumber()), request: planned, isDirect: isDirect, isTail: isTail, asked: now.instant)
     fetches[fetch.id] = download.key
     download.fetches.append(fetch)
     if !space.isFresh(at: now.instant) { measureRoom() }
     emit(.ask(fetch.id, request))
   }
 
-  /// Gives up all fetches.
   /// - Parameter losing: whether also what they hold is lost: the disk takes nothing, or nobody wants it.
   mutating func endFetches(of download: inout Download, losing: Bool = false) {
     for fetch in download.fetches { endFetch(fetch.id, of: &download, losing: losing) }
@@ -137,7 +136,7 @@ extension TransferCore {
   /// Asks for the end of what somebody opens, where nothing of it is here and its host is known to give parts.
   private mutating func askForTail(of download: inout Download) {
     guard download.fetches.count == 1, !download.beginsAnew, download.ranges == .trusted,
-      download.retry.lastFault == nil, hosts.givesParts(download.source.named),
+      download.retry.failed == nil, hosts.givesParts(download.source.named),
       let length = download.record.total ?? download.record.request.expectedLength,
       length >= RequestPlanner.nearby, length <= Limits.largestFile,
       download.readers.contains(where: { $0.isOpening && $0.intent == .download })

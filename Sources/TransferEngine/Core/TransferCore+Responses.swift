@@ -116,10 +116,7 @@ extension TransferCore {
     if head.status == 206 && download.ranges == .overlap { download.ranges = .trusted }
     // A head is no byte: a host that sends nothing else is told of until it does.
     if fetch.early > 0 { download.record.error = nil }
-    download.record.tries.notBefore = nil
-    download.record.tries.doubts = 0
-    download.retry.forbiddenUntil = nil
-    download.retry.refusal = nil
+    download.retry.answered()
     let end = min(head.status == 206 ? head.part?.upperBound ?? .max : .max, representation.total ?? .max)
     let intake = Intake(
       at: at, end: end, agreeing: agreeing,

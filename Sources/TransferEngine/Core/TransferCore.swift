@@ -37,7 +37,6 @@ package struct TransferCore: Hashable {
   var timers = TimerQueue<TimerName>()
   var rest: BackgroundRest?
   var random: SplitMix
-  /// Grows each time that the machine's addresses or routes change.
   var network: Int64 = 0
   var phase = Phase.listing
   private var outbox = Outbox()
@@ -51,9 +50,7 @@ package struct TransferCore: Hashable {
     case stopping
   }
 
-  /// - Parameters:
-  ///   - records: those of `rows` that are unfinished, at least.
-  ///   - seed: what the core's chance comes from.
+  /// - Parameter records: those of `rows` that are unfinished, at least.
   package init(
     records: [TransferStatus], rows: StoredRows, settings: TransferSettings,
     rest: BackgroundRest? = nil, seed: UInt64, now: Moment
@@ -92,14 +89,9 @@ package struct TransferCore: Hashable {
   package mutating func stop(at moment: Moment) -> [Effect] {
     now = moment
     phase = .stopping
-    for key in downloads.active.keys.sorted() {
-      change(key) { core, download in
-        for id in download.fetches.map(\.id) { core.pump(id, &download, .all) }
-        core.endFetches(of: &download)
-      }
-    }
+    endResponses()
     let effects = finish()
-    forgetSome()
+    rest(keysInMemory, forgetting: true)
     return effects + finish()
   }
 
@@ -166,7 +158,7 @@ package struct TransferCore: Hashable {
       for next in [hosts.nextEnd(after: now.instant), scheduler.quietUntil, log.restsUntil].compactMap(\.self)
       where next > now.instant { timers.add(.queue, at: next) }
     case .throttle: letGoOfThrottled()
-    case .forget: forgetSome()
+    case .forget: rest(keysInMemory, forgetting: true)
     }
   }
 
@@ -212,11 +204,11 @@ package struct TransferCore: Hashable {
     return lastNumber
   }
 
-  /// The last place of the queue.
   mutating func nextPlace() -> Int64 { Int64(clamping: nextNumber()) }
 
   /// Answers a client, after the changes that led to it.
   mutating func answer(_ name: ClientNumber, _ failure: TransferFailure? = nil, generation: UInt32 = 0) {
+    if clients[name.client] == nil { return }
     outbox.replies.append(.send(name.client, .answer(name.id, failure, generation: generation)))
   }
 
@@ -255,23 +247,17 @@ package struct TransferCore: Hashable {
       emit(.tell(scheduler.waiting))
     }
     commit()
-    outbox.effects += outbox.replies.filter {
-      if case .send(let client, _) = $0 { clients[client] != nil } else { false }
-    }
+    outbox.effects += outbox.replies
     outbox.replies = []
     rest(settled)
-    noteIdleness()
-    if !fetches.isEmpty { timers.add(.tick, at: now.instant.adding(1)) }
-    if !downloads.starving.isEmpty { timers.add(.queue, at: now.instant.adding(3)) }
-    if downloads.hasDirty || scheduler.isChanged { timers.add(.queue, at: now.instant) }
-  }
-
-  private mutating func noteIdleness() {
     let isIdle =
       handles.isEmpty && fetches.isEmpty && !downloads.active.values.contains(where: \.isWanted)
     if isIdle != outbox.isIdle {
       outbox.isIdle = isIdle
       emit(.idle(isIdle))
     }
+    if !fetches.isEmpty { timers.add(.tick, at: now.instant.adding(1)) }
+    if !downloads.starving.isEmpty { timers.add(.queue, at: now.instant.adding(3)) }
+    if downloads.hasDirty || scheduler.isChanged { timers.add(.queue, at: now.instant) }
   }
 }

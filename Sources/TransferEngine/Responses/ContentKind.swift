@@ -1,38 +1,26 @@
 /// Tells a web page or an API's answer from audio or video: hotels' login pages, hosts' error pages that come
 /// with status 200.
 package enum ContentKind {
-
-  private static func isSuspicious(_ type: String) -> Bool {
-    if type.hasPrefix("text/") { return true }
-    return type.hasSuffix("json") || type.hasSuffix("xml") || type.hasSuffix("html")
-      || type == "application/javascript"
-  }
-
   /// Bytes that show what a body is.
   package static let decisive = 512
 
-  /// What came instead of audio, for people; nil where it may be audio.
+  /// What came instead of audio, for people; nil where it may be audio. Some hosts call audio text/plain.
   /// - Parameter bytes: the first ones of the body, `decisive` of them where it has so many.
   package static func intruder(_ mediaType: String?, _ bytes: some Sequence<UInt8>) -> String? {
     let start = Array(bytes.prefix(decisive))
     if start.isEmpty || isMedia(start) { return nil }
     let text = start.drop { [0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf].contains($0) }
     let lower = String(decoding: text.prefix(32), as: UTF8.self).lowercased()
-    if lower.hasPrefix("<!doctype html") || lower.hasPrefix("<html") || lower.hasPrefix("<head") {
-      return "a web page"
-    }
+    let isPage = ["<!doctype html", "<html", "<head"].contains { lower.hasPrefix($0) }
     // Whatever it is called: storage services say "octet-stream" or "audio" of their errors.
-    if isText(start) {
-      if lower.hasPrefix("{") || lower.hasPrefix("[") { return "a JSON document" }
-      if lower.hasPrefix("<") { return "an XML document" }
-      return "a text"
+    let isText = isText(start)
+    let type = mediaType ?? ""
+    if isPage || !isText && type.hasSuffix("html") { return "a web page" }
+    if isText ? lower.hasPrefix("{") || lower.hasPrefix("[") : type.hasSuffix("json") {
+      return "a JSON document"
     }
-    guard let type = mediaType, isSuspicious(type) else { return nil }
-    if type.hasSuffix("html") { return "a web page" }
-    if type.hasSuffix("json") { return "a JSON document" }
-    if type.hasSuffix("xml") { return "an XML document" }
-    // Some hosts call audio text/plain.
-    return nil
+    if isText ? lower.hasPrefix("<") : type.hasSuffix("xml") { return "an XML document" }
+    return isText ? "a text" : nil
   }
 
   /// Whether more of the body must be seen to tell: it looks like a text so far.

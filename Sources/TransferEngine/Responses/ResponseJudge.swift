@@ -45,26 +45,20 @@ enum ResponseJudge {
     if (200...206).contains(head.status), places.contains(where: { $0 ?? 0 > Limits.largestFile }) {
       return .fault(Fault(.lasting, "the file at \(head.host) is too large"))
     }
-    switch head.status {
-    case 200, 203:
-      if let intruder = ContentKind.intruder(question.isEpisode ? head.mediaType : nil, firstBytes) {
-        let wanted = question.isEpisode ? "audio" : "the file"
-        return .fault(Fault(.doubtful, "\(head.host) sent \(intruder) instead of \(wanted)"))
-      }
-      if isCompressed(head, firstBytes) {
-        return .fault(Fault(.lasting, "\(head.host) compresses the file though nobody asked for that"))
-      }
-      return judgeWhole(question, head)
-    case 206:
-      if question.isEpisode, let intruder = ContentKind.intruder(head.mediaType, firstBytes) {
-        return .fault(Fault(.doubtful, "\(head.host) sent \(intruder) instead of audio"))
-      }
-      if isCompressed(head, nil) { return .noRanges }
-      return judgePart(question, head)
-    case 416: return judgeUnsatisfiable(question, head)
-    default:
-      return .fault(Fault(head))
+    let isPart = head.status == 206
+    if head.isWhole || isPart && question.isEpisode,
+      let intruder = ContentKind.intruder(question.isEpisode ? head.mediaType : nil, firstBytes)
+    {
+      let wanted = question.isEpisode ? "audio" : "the file"
+      return .fault(Fault(.doubtful, "\(head.host) sent \(intruder) instead of \(wanted)"))
     }
+    if isPart { return isCompressed(head, nil) ? .noRanges : judgePart(question, head) }
+    if head.status == 416 { return judgeUnsatisfiable(question, head) }
+    guard head.isWhole else { return .fault(Fault(head)) }
+    if isCompressed(head, firstBytes) {
+      return .fault(Fault(.lasting, "\(head.host) compresses the file though nobody asked for that"))
+    }
+    return judgeWhole(question, head)
   }
 
   private static func judgeWhole(_ question: Question, _ head: ResponseHead) -> Verdict {

@@ -1,5 +1,5 @@
-/// What is known of hosts: which give parts of their files, and which did not answer at all. Of a thousand downloads that wait, one or two ask such a host at a time, later
-/// and later, not all of them.
+/// What is known of hosts: which give parts of their files, and which did not answer at all. Of a thousand downloads that
+/// wait, one or two ask such a host at a time, later and later.
 struct Hosts: Hashable, Sendable {
   private struct Rest: Hashable, Sendable {
     var until: Instant
@@ -18,7 +18,6 @@ struct Hosts: Hashable, Sendable {
   }
 
   /// It has not answered, or wants to be left alone.
-  /// - Parameter retryAfter: for so many seconds, as it says.
   /// - Returns: until when that is; nil where that was known.
   mutating func failed(
     _ host: String, retryAfter: Double?, at now: Instant, _ random: inout SplitMix

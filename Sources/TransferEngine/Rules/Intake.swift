@@ -57,9 +57,7 @@ struct Intake: Hashable, Sendable {
   }
 
   /// What to do next with what is held; nil where nothing yet.
-  /// - Parameters:
-  ///   - stored: what is written, or on its way.
-  ///   - fed: where other responses of the same episode go on.
+  /// - Parameter fed: where other responses of the same episode go on.
   mutating func next(
     stored: ByteRanges, total: Int64?, _ urgency: Urgency, fed: [Int64] = []
   ) -> Step? {

@@ -56,7 +56,7 @@ struct RequestPlanner {
   private func uncovered(_ waits: [Range<Int64>]) -> [Range<Int64>] {
     waits.filter { wait in
       guard let hole = hole(of: wait) else { return false }
-      return !isCovered(hole.lowerBound, of: wait, also: [], by: waits)
+      return !isCovered(hole.lowerBound, of: wait, by: waits)
     }
   }
 
@@ -68,30 +68,28 @@ struct RequestPlanner {
   /// What to ask for, so that `waits` end and, where wanted, the file fills.
   /// - Parameter waits: where there are too many, the first of them come first.
   func requests(for waits: [Range<Int64>]) -> [RequestedRange] {
+    var planner = self
     var result: [RequestedRange] = []
     let next = uncovered(waits).prefix(max(Self.most - running.count, 0))
     for wait in next.sorted(by: { $0.lowerBound < $1.lowerBound }) {
-      let clamped = wait.clamped(to: 0..<(total ?? .max))
-      guard let hole = hole(of: wait),
-        !isCovered(hole.lowerBound, of: wait, also: result, by: waits)
-      else { continue }
-      if canSeek {
-        result.append(
-          request(at: hole.lowerBound, for: clamped, beside: !(running + result.map(\.running)).isEmpty))
-      } else if running.isEmpty && result.isEmpty {
-        result.append(RequestedRange(start: have.firstMissing(from: 0), end: nil))
+      guard let hole = hole(of: wait), !planner.isCovered(hole.lowerBound, of: wait, by: waits) else {
+        continue
       }
+      let request =
+        canSeek
+        ? planner.request(at: hole.lowerBound, for: wait)
+        : RequestedRange(start: have.firstMissing(from: 0), end: nil)
+      planner.running.append(Running(position: request.start, end: request.end))
+      result.append(request)
     }
-    if wantsWhole && running.isEmpty && result.isEmpty, let next = nextHole() { result.append(next) }
+    if wantsWhole && planner.running.isEmpty, let next = nextHole() { result.append(next) }
     return result
   }
 
   /// Whether a response under way will soon bring `offset`, which `wait` waits for.
-  private func isCovered(
-    _ offset: Int64, of wait: Range<Int64>, also planned: [RequestedRange], by waits: [Range<Int64>]
-  ) -> Bool {
-    if !canSeek { return !(running.isEmpty && planned.isEmpty) }
-    return (running + planned.map(\.running)).contains { flow in
+  private func isCovered(_ offset: Int64, of wait: Range<Int64>, by waits: [Range<Int64>]) -> Bool {
+    if !canSeek { return !running.isEmpty }
+    return running.contains { flow in
       guard flow.position <= offset, offset < flow.end ?? .max, offset - flow.position <= Self.nearby else {
         return false
       }
@@ -109,7 +107,7 @@ struct RequestPlanner {
     return end
   }
 
-  private func request(at missing: Int64, for wait: Range<Int64>, beside: Bool) -> RequestedRange {
+  private func request(at missing: Int64, for wait: Range<Int64>) -> RequestedRange {
     // Readers see whole blocks: the one in which it begins is asked for from its start, if that is missing.
     let hole = have.hole(around: missing)
     let start = max(hole.lowerBound, missing / block * block)
@@ -123,8 +121,8 @@ struct RequestPlanner {
     // Nor into what a response under way brings.
     end = min(end, running.filter { $0.position > start }.map(\.position).min() ?? .max)
     if !wantsWhole {
-      end = min(end, aligned(wait.upperBound))
-    } else if beside {
+      end = min(end, aligned(min(wait.upperBound, total ?? .max)))
+    } else if !running.isEmpty {
       let before = start > 0 ? have.run(at: start - 1)?.count ?? 0 : 0
       let window = max(Self.window, min(Int64(before) * 2, Self.longestWindow))
       let limit = aligned(max(start + window, wait.upperBound))
@@ -141,16 +139,10 @@ struct RequestPlanner {
 
   /// The hole to fill next: from where the reader is to the end, then from the start.
   private func nextHole() -> RequestedRange? {
-    guard let total else {
-      return RequestedRange(start: have.firstMissing(from: 0), end: nil)
-    }
+    guard let total else { return RequestedRange(start: have.firstMissing(from: 0), end: nil) }
     let behind = canSeek ? have.missing(in: min(focus, total)..<total).first : nil
     guard let hole = behind ?? have.missing(in: 0..<total).first else { return nil }
     return RequestedRange(
       start: hole.lowerBound, end: hole.upperBound == total ? nil : hole.upperBound)
   }
-}
-
-extension RequestedRange {
-  fileprivate var running: RequestPlanner.Running { .init(position: start, end: end) }
 }

@@ -12,6 +12,5 @@ package struct SplitMix: RandomNumberGenerator, Hashable, Sendable {
     return z ^ (z >> 31)
   }
 
-  /// A quarter more or less.
   mutating func jitter(_ value: Double) -> Double { value * Double.random(in: 0.75...1.25, using: &self) }
 }

@@ -8,7 +8,6 @@ struct Throttle: Hashable, Sendable {
   /// What an account may save up, in seconds of the rate.
   private static let burst = 0.25
 
-  /// Bytes per second; nil for no bound.
   mutating func set(rate: Int64?, at now: Instant) {
     fill(now)
     let new = rate.map { Double(max($0, 1)) }
@@ -16,7 +15,6 @@ struct Throttle: Hashable, Sendable {
     self.rate = new
   }
 
-  /// Takes `count` bytes, that have come, from the account.
   mutating func spend(_ count: Int, at now: Instant) {
     guard rate != nil else { return }
     fill(now)

@@ -9,7 +9,6 @@ struct TimerQueue<Name: Hashable & Comparable>: Hashable {
     next = min(time, next ?? time)
   }
 
-  /// Takes out all that are due, in order.
   mutating func takeDue(_ now: Instant) -> [Name] {
     guard let next, next <= now else { return [] }
     let due = times.filter { $0.value <= now }.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key)

@@ -32,18 +32,15 @@ package enum Effect: Hashable, Sendable {
   case log(String)
   /// To be told the time then; replaces what was asked before.
   case wake(Instant)
-  /// Whether there is nothing to do any more.
   case idle(Bool)
 }
 
-/// What is done with the files of one generation.
 package enum StoreOrder: Hashable, Sendable {
   case open(MediaKey, generation: UInt32)
   /// Makes the files of a new generation, where its beginning leaves so many bytes of the disk.
   case create(MediaKey, generation: UInt32, Representation, leaving: Int64)
   /// Writes what is held of a response, where that leaves so many bytes of the disk; what is held before it is dropped.
   case write(FlowID, Range<Int64>, leaving: Int64)
-  /// Compares what is held with what is stored.
   case compare(FlowID, Range<Int64>)
   /// More is known of the representation.
   case describe(Representation)

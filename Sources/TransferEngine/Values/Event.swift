@@ -50,6 +50,5 @@ package enum DiskAnswer: Hashable, Sendable {
   case flushed
   /// A flush failed: only this is known to be there.
   case notFlushed(Fault, present: ByteRanges)
-  /// Any other order failed.
   case failed(Fault)
 }

@@ -31,6 +31,5 @@ package struct Moment: Hashable, Sendable {
     wallNanoseconds = wall &* 1_000_000_000 &+ fraction
   }
 
-  /// Seconds since 1970.
   package var wall: Int64 { wallNanoseconds / 1_000_000_000 }
 }
