@@ -8,10 +8,8 @@ package struct Episode: Hashable, Sendable, Identifiable {
   /// The name without extension, unique in its podcast, given once (Documentation/Semantics.md, Names):
   /// "2024-01-03 - A quiet harbour".
   package var stem: String
-  /// The extension with its dot: ".mp3".
   package var fileExtension: String
   package var title: String
-  /// The feed's guid; nil where it has none.
   package var guid: String?
   /// Publication date in seconds since 1970: the feed's, else when it was first seen.
   package var published: Int64
@@ -40,7 +38,6 @@ package struct Episode: Hashable, Sendable, Identifiable {
   /// Those that stand in the feed, as `ChapterList.text`. Listings leave them out.
   package var chapters: String?
   package var listening = ListeningState()
-  /// Hidden in subscriptions by `rm`.
   package var hidden: Bool = false
   /// Its feed has given its address to another episode (`latest.mp3`): what is there now is not this one. What
   /// came of it before is.

@@ -22,7 +22,7 @@ package enum FileNameText {
         if isNeeded { output.append(scalar) }
         continue
       }
-      if output.isEmpty || hasPendingBlank, isMark(scalar) { continue }
+      if output.isEmpty || hasPendingBlank, scalar.isMark { continue }
       if hasPendingBlank, !output.isEmpty { output.append(" ") }
       hasPendingBlank = false
       output.append(scalar)
@@ -83,7 +83,7 @@ package enum FileNameText {
 
   /// Without dots, dashes and blanks at its start.
   static func trimmedStart(_ text: String) -> String {
-    let rest = text.unicodeScalars.drop { $0 == "." || $0 == "-" || $0 == " " || isMark($0) }
+    let rest = text.unicodeScalars.drop { $0 == "." || $0 == "-" || $0 == " " || $0.isMark }
     return String(rest)
   }
 
@@ -166,14 +166,6 @@ package enum FileNameText {
     if properties.isDefaultIgnorableCodePoint || properties.isNoncharacterCodePoint { return true }
     switch properties.generalCategory {
     case .control, .format, .surrogate, .lineSeparator, .paragraphSeparator: return true
-    default: return false
-    }
-  }
-
-  private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
-    if scalar.isASCII { return false }
-    switch scalar.properties.generalCategory {
-    case .nonspacingMark, .enclosingMark, .spacingMark: return true
     default: return false
     }
   }

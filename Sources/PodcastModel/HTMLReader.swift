@@ -75,7 +75,7 @@ package struct HTMLReader {
   private mutating func markup() -> Piece? {
     guard !hasNoMoreTags, position + 1 < bytes.count else { return nil }
     let first = bytes[position + 1]
-    if first == UInt8(ascii: "!") || first == UInt8(ascii: "?") { return comment() }
+    if first == UInt8(ascii: "!") || first == UInt8(ascii: "?") { return declaration() }
     let isEnd = first == UInt8(ascii: "/")
     let start = position + (isEnd ? 2 : 1)
     let nameEnd = endOfName(start)
@@ -118,40 +118,36 @@ package struct HTMLReader {
     return Self.isLetter(next) || next == UInt8(ascii: "/") || next == UInt8(ascii: "!")
   }
 
-  /// At "<![CDATA[": up to its end, or that of the document.
-  private mutating func section() -> Piece {
-    while position < bytes.count {
-      position += 1
-      if bytes[position - 1] == UInt8(ascii: ">"), position >= start + 12,
-        bytes[position - 2] == UInt8(ascii: "]"), bytes[position - 3] == UInt8(ascii: "]")
-      {
-        break
-      }
+  /// A comment, a declaration, a processing instruction or a CDATA section.
+  private mutating func declaration() -> Piece? {
+    let rest = slice(position, bytes.count)
+    if readsSections, rest.starts(with: "<![CDATA[".utf8) {
+      skip(9, to: "]]>")
+      return .section
     }
-    return .section
+    if rest.starts(with: "<!--".utf8) {
+      skip(4, to: "-->")
+    } else if let end = rest.firstIndex(of: UInt8(ascii: ">")) {
+      position += end + 1
+    } else {
+      hasNoMoreTags = true
+      return nil
+    }
+    return .comment
   }
 
-  private mutating func comment() -> Piece? {
-    if readsSections, slice(position, bytes.count).starts(with: "<![CDATA[".utf8) { return section() }
-    let isComment = slice(position, bytes.count).starts(with: "<!--".utf8)
-    var index = position + 2
-    while index < bytes.count {
-      let closes =
-        !isComment
-        || index >= position + 6 && bytes[index - 1] == UInt8(ascii: "-")
-          && bytes[index - 2] == UInt8(ascii: "-")
-      if bytes[index] == UInt8(ascii: ">"), closes {
-        position = index + 1
-        return .comment
+  /// Goes behind these marks, which follow so many bytes, or to the end of the document.
+  private mutating func skip(_ count: Int, to marks: String) {
+    position = min(position + count, bytes.count)
+    let first = position + marks.utf8.count
+    while position < bytes.count {
+      position += 1
+      if position >= first, bytes[position - 1] == UInt8(ascii: ">"),
+        slice(position - marks.utf8.count, position).elementsEqual(marks.utf8)
+      {
+        return
       }
-      index += 1
     }
-    if isComment {
-      position = bytes.count
-      return .comment
-    }
-    hasNoMoreTags = true
-    return nil
   }
 
   /// A letter, then letters, digits, and marks of names that Word and SVG give; none ends with a colon, as the

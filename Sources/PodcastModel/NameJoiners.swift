@@ -24,10 +24,10 @@ enum NameJoiners {
     let next = rest.first
     if last.properties.canonicalCombiningClass == .virama {
       // Rule B lets a joiner stand at the end of a word, as Malayalam's chillu letters have it.
-      return scalar == joiner ? !(next.map(isMark) ?? false) : next.map(isLetter) ?? false
+      return scalar == joiner ? !(next?.isMark ?? false) : next.map(isLetter) ?? false
     }
-    guard scalar == nonJoiner, let base = before.last(where: { !isMark($0) }) else { return false }
-    let following = rest.first { !isMark($0) }
+    guard scalar == nonJoiner, let base = before.last(where: { !$0.isMark }) else { return false }
+    let following = rest.first { !$0.isMark }
     return joinsToNext(base) && (following.map(isOfJoiningScript) ?? false)
   }
 
@@ -36,13 +36,6 @@ enum NameJoiners {
   }
 
   private static func isLetter(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.isAlphabetic }
-
-  private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.properties.generalCategory {
-    case .nonspacingMark, .spacingMark, .enclosingMark: true
-    default: false
-    }
-  }
 
   /// Letters of scripts whose letters join: Arabic, Syriac, N'Ko, Mandaic, Mongolian, Hanifi Rohingya, Adlam.
   private static func isOfJoiningScript(_ scalar: Unicode.Scalar) -> Bool {
@@ -64,6 +57,17 @@ enum NameJoiners {
       0x72A, 0x72C, 0x72F, 0x74D, 0x759...0x75B, 0x76B...0x76C, 0x771, 0x773...0x774, 0x778...0x779:
       false
     default: true
+    }
+  }
+}
+
+extension Unicode.Scalar {
+  /// Whether it stands on the letter before it.
+  var isMark: Bool {
+    if isASCII { return false }
+    switch properties.generalCategory {
+    case .nonspacingMark, .spacingMark, .enclosingMark: return true
+    default: return false
     }
   }
 }

@@ -3,7 +3,6 @@
 package struct Podcast: Hashable, Sendable, Identifiable {
   /// The catalogue's number for it, never given to another one.
   package var id: Int64
-  /// Where its feed is now.
   package var feedURL: WebAddress
   package var title: String
   /// A directory's name for it, unique among all podcasts of the catalogue without regard to case, given

@@ -25,3 +25,23 @@ extension Database {
     }
   }
 }
+
+extension Database {
+  /// The version of the file's tables (https://sqlite.org/fileformat2.html#user_version_number); nil for a file without any.
+  package func version() throws(DatabaseError) -> Int? {
+    guard try exists("SELECT 1 FROM sqlite_schema") else { return nil }
+    return try first("PRAGMA user_version") { $0.int(0) }
+  }
+
+  /// Makes the tables of an empty file. Several processes may do so at once.
+  /// - Throws: `DatabaseError`, also where the file is of another version (`isOfOtherVersion`).
+  package func makeTables(version: Int, _ sql: String) throws {
+    if try self.version() == version { return }
+    try transaction {
+      guard let found = try self.version() else {
+        return try script("\(sql); PRAGMA user_version = \(version)")
+      }
+      if found != version { throw DatabaseError.otherVersion(found: found, known: version) }
+    }
+  }
+}

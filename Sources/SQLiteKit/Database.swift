@@ -200,3 +200,12 @@ package final class Database {
     return ((all ?? 0) - (free ?? 0)) * (try number("PRAGMA page_size") ?? 0)
   }
 }
+
+/// The library that the catalogue is kept with.
+package enum SQLiteLibrary {
+  static let isConfigured: Void = podcastfs_sqlite_keep_no_statistics()
+
+  package static var version: String { String(cString: sqlite3_libversion()) }
+
+  package static var hasFullTextSearch: Bool { sqlite3_compileoption_used("ENABLE_FTS5") != 0 }
+}

@@ -42,10 +42,11 @@ extension TransferClient {
   }
 
   private func use(_ socket: consuming FileDescriptor) {
-    connection = FrameSocket(
+    let connection = FrameSocket<DaemonMessage>(
       socket, loop: loop, receive: { [weak self] in self?.received($0) },
       ended: { [weak self] in self?.lost() })
-    connection?.send(greeting)
+    link = .greeted(connection)
+    connection.send(greeting)
   }
 
   func sayEverything() {
@@ -63,10 +64,9 @@ extension TransferClient {
 
   /// The daemon has gone: killed, or idle for long; or it is of another version.
   private func lost() {
-    connection = nil
+    if case .serving(_, let since) = link, MonotonicTime.now > since.adding(1) { tries.count = 0 }
+    link = .none
     snapshot.coming = nil
-    if let welcomed, MonotonicTime.now > welcomed.adding(1) { tries.count = 0 }
-    welcomed = nil
     if !snapshot.isWanted { becameCurrent() }
     reap()
     restAfterTry()

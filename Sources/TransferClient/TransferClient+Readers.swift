@@ -57,7 +57,7 @@ extension TransferClient {
   /// A reader of a part of an episode: the daemon that runs is told, so that it drops the part at the last close.
   func noteOpen(_ episode: RemoteEpisode) {
     loop.async {
-      if !self.isStopped, self.register(episode), self.welcomed != nil { self.say(episode.number) }
+      if !self.isStopped, self.register(episode), self.isServing { self.say(episode.number) }
     }
   }
 

@@ -32,9 +32,7 @@ package final class TransferClient: TransferService, @unchecked Sendable {
 
   // The loop's own.
   var settings: TransferSettings?
-  var connection: FrameSocket<DaemonMessage>?
-  /// Since when the daemon has been serving; nil before it has answered.
-  var welcomed: MonotonicTime?
+  var link = Link.none
   /// Tries in a row that found no daemon, or one that hung up at once; and whether none is made for now.
   var tries = (count: 0, isResting: false)
   /// The daemon that this process has started; its descriptor is readable when it has ended.
@@ -45,8 +43,25 @@ package final class TransferClient: TransferService, @unchecked Sendable {
   /// Where a wait for bytes of an episode has ended in vain a moment ago.
   var vain: [MediaKey: (offset: Int64, until: MonotonicTime)] = [:]
   var snapshot = Snapshot()
-  var isStopped = false
   private var watch: (files: FileWatch, cache: Int32?)?
+
+  /// The connection to the daemon.
+  enum Link {
+    case none
+    /// The daemon has been greeted, and has not answered yet.
+    case greeted(FrameSocket<DaemonMessage>)
+    case serving(FrameSocket<DaemonMessage>, since: MonotonicTime)
+    case stopped
+  }
+
+  var connection: FrameSocket<DaemonMessage>? {
+    switch link {
+    case .greeted(let socket), .serving(let socket, _): socket
+    case .none, .stopped: nil
+    }
+  }
+  var isServing: Bool { if case .serving = link { true } else { false } }
+  var isStopped: Bool { if case .stopped = link { true } else { false } }
 
   struct Snapshot {
     /// What has come of it; nil where it is not under way.
@@ -194,7 +209,7 @@ package final class TransferClient: TransferService, @unchecked Sendable {
 
   /// Says what is open, or asked, under a number. Without a connection all that holds is said when there is one.
   func say(_ number: UInt64) {
-    guard let connection, welcomed != nil else { return connect() }
+    guard case .serving(let connection, _) = link else { return connect() }
     switch questions[number]?.kind {
     case .order(let order): connection.send(ClientMessage.order(id: number, order))
     case .wait(let wait):
@@ -237,10 +252,10 @@ package final class TransferClient: TransferService, @unchecked Sendable {
 
   private func end() {
     if isStopped { return }
-    isStopped = true
+    let last = connection
+    link = .stopped
     endAll(Self.stopped)
-    connection?.close()
-    connection = nil
+    last?.close()
     leaveChild()
     watch = nil
     becameCurrent()
@@ -253,7 +268,7 @@ package final class TransferClient: TransferService, @unchecked Sendable {
       guard isServed(by: version) else { return }
       mirror.layout = CacheLayout(cache: cache, runtime: runtime)
       snapshot.coming = []
-      welcomed = .now
+      if let connection { link = .serving(connection, since: .now) }
       sayEverything()
     case .changed(let statuses, let counts):
       told.withLock { $0.counts = counts }
@@ -327,7 +342,7 @@ extension TransferClient {
     let isCurrent = Monitor(false)
     loop.async {
       self.connectIfRunning()
-      let isComing = self.connection != nil && (self.welcomed == nil || self.snapshot.coming != nil)
+      let isComing = self.connection != nil && (!self.isServing || self.snapshot.coming != nil)
       self.snapshot.waiters.append { isCurrent.withLockNotifying { $0 = true } }
       if !isComing && !self.snapshot.isWanted { self.becameCurrent() }
     }

@@ -34,30 +34,46 @@ struct DateReader {
     return parts.seconds
   }
 
+  private static let months = [
+    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+  ]
+
   /// "Wed, 03 Jan 2024 10:00:00 +0000", with any part but day, month and year missing, in nearly any order.
-  /// - Returns: nil also where a word stands between bare numbers that it may give another meaning.
   private mutating func rfc822() -> Int64? {
-    var found = FoundParts()
-    while let byte = peek, found.year == nil || found.clock == nil {
+    var parts = DateParts()
+    var (day, month, year): (Int?, Int?, Int?) = (nil, nil, nil)
+    var (hasClock, isMonthFirst) = (false, false)
+    while let byte = peek, year == nil || !hasClock {
       if isLetter(byte) {
-        found.take(letters())
+        let word = letters()
+        if let place = Self.months.firstIndex(where: { word.starts(with: $0.utf8) }) {
+          // A word before the day may be a weekday ("Mar, 05 Aug 2014").
+          if month == nil || day != nil && year == nil { (month, isMonthFirst) = (place + 1, day == nil) }
+        } else if isMonthFirst, day != nil, year == nil, word.count > 2 {
+          // That word was a weekday, and this one is a month of another language.
+          return nil
+        }
       } else if isDigit(byte) {
         let start = position
-        guard let number = digits() else { return nil }
-        if peek == UInt8(ascii: ":"), found.clock == nil {
+        guard let (number, count) = digits() else { return nil }
+        if peek == UInt8(ascii: ":"), !hasClock {
           position = start
-          var parts = DateParts()
           clock(into: &parts, digitsPerPart: 4)
           parts.offset = zone() ?? 0
-          found.clock = parts
-        } else {
-          found.take(number.value, digits: number.count)
+          hasClock = true
+        } else if count <= 2, day == nil || month == nil && year == nil {
+          day = number
+        } else if year == nil {
+          // 50 to 99 are the last century's, three digits count from 1900 (RFC 5322 §4.3).
+          year = number + (count <= 2 && number < 50 ? 2000 : count <= 3 ? 1900 : 0)
         }
       } else {
         position += 1
       }
     }
-    return found.seconds
+    guard let day, let month, let year else { return nil }
+    (parts.year, parts.month, parts.day) = (year, month, day)
+    return parts.seconds
   }
 
   /// "10:00", "10:00:00", "10:00:00.123", "1000", also with "AM" or "PM" after it.
@@ -134,57 +150,5 @@ struct DateReader {
 
   private func isLetter(_ byte: UInt8) -> Bool {
     byte >= 0x80 || (byte | 0x20) >= UInt8(ascii: "a") && (byte | 0x20) <= UInt8(ascii: "z")
-  }
-}
-
-private struct FoundParts {
-  private(set) var year: Int?
-  var clock: DateParts?
-  private var month: Int?
-  private var day: Int?
-  /// The month is a word; and the word stood before all numbers, as a weekday does.
-  private var (isNamed, isFirst) = (false, false)
-  /// A word between the numbers was not understood.
-  private var hasStrayWord = false
-
-  private static let months = [
-    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
-  ]
-
-  mutating func take(_ word: [UInt8]) {
-    guard let place = Self.months.firstIndex(where: { word.starts(with: $0.utf8) }) else {
-      let isWithin = (day != nil || year != nil) && (month == nil || year == nil)
-      // "4th", "4 de".
-      if isWithin, word.count > 2 { hasStrayWord = true }
-      return
-    }
-    // A number before it was the day; a word before the day may be a weekday ("Mar, 05 Aug 2014").
-    if month != nil, !isNamed { day = month }
-    if month == nil || day != nil && year == nil {
-      (month, isNamed, isFirst) = (place + 1, true, day == nil && year == nil)
-    }
-  }
-
-  mutating func take(_ value: Int, digits: Int) {
-    if day == nil, digits <= 2 {
-      day = value
-    } else if year == nil, month == nil, digits <= 2 {
-      // "03/01/2024" and "03.01.2024": day, month, year.
-      month = value
-    } else if year == nil {
-      // 50 to 99 are the last century's, three digits count from 1900 (RFC 5322 §4.3).
-      let isShort = digits <= 2 && value < 50
-      year = value + (isShort ? 2000 : digits <= 3 ? 1900 : 0)
-    }
-  }
-
-  /// Seconds since 1970; nil where a word may give the numbers another meaning, and for a day that its month has not.
-  var seconds: Int64? {
-    guard var day, var month, let year, isNamed && !isFirst || !hasStrayWord else { return nil }
-    // "01/25/2024" can only be the American order.
-    if !isNamed, month > 12, day <= 12 { swap(&day, &month) }
-    var parts = clock ?? DateParts()
-    (parts.year, parts.month, parts.day) = (year, month, day)
-    return parts.seconds
   }
 }

@@ -52,7 +52,7 @@ import TransferProtocol
   private static let queries = [
     "is:followed", "is:followed sort:oldest", "is:followed sort:title", "is:followed sort:shortest",
     "-is:followed",
-    "shorter:5s", "newer:1970-01-01 older:1970-01-02 is:followed",
+    "shorter:5s", "newer:1970-01-02 older:1970-01-03 is:followed",
   ]
 
   /// Rows come, change and go at random; a query that is run anew each time says what is right.
@@ -79,7 +79,8 @@ import TransferProtocol
         ? nil
         : row(
           id, title: ["a", "B", "c"][Int.random(in: 0..<3, using: &random)],
-          published: Int64.random(in: 0...9, using: &random), duration: Int.random(in: 0...9, using: &random)
+          published: 86_400 + Int64.random(in: 0...9, using: &random),
+          duration: Int.random(in: 0...9, using: &random)
         ) { $0.marks = Bool.random(using: &random) ? [.followed] : [] }
       result.update(id, from: old, to: all[id], now: 0)
       #expect(result.count <= limit)

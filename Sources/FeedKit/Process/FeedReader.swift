@@ -34,7 +34,9 @@ package struct FeedReader: Sendable {
   /// - Throws: `FeedError.notAList` for another document; what `parse` throws.
   package func list(_ bytes: [UInt8]) throws(FeedError) -> OPMLDocument {
     let limit = bytes.withUnsafeBytes { OPMLDocument.limit(of: $0) }
-    return try run(FeedJob(wantsList: true), on: FeedBody(bytes, limit: limit))
+    var job = FeedJob()
+    job.wantsList = true
+    return try run(job, on: FeedBody(bytes, limit: limit))
   }
 
   private func run<Document: FieldCoded>(_ job: FeedJob, on body: FeedBody) throws(FeedError) -> Document {
@@ -81,8 +83,6 @@ struct FeedJob: FieldCoded {
   var wantsList = false
 
   init() {}
-
-  init(wantsList: Bool) { self.wantsList = wantsList }
 
   init(baseURL: WebAddress?, httpCharset: String?) {
     // A longer one is none (`FeedAddress`), and would not fit into the pipe.

@@ -193,23 +193,18 @@ extension XMLRepairer {
     }
   }
 
-  /// Copies the character beyond ASCII at the start of a text (RFC 3629 §4).
+  /// Copies the character beyond ASCII at the start of a text.
   /// - Returns: how many bytes it has.
   private mutating func copyCharacter(_ text: HTMLReader.Bytes.SubSequence) -> Int {
-    let length =
-      switch text[text.startIndex] {
-      case 0xC2...0xDF: 2
-      case 0xE0...0xEF: 3
-      case 0xF0...0xF4: 4
-      default: 1
-      }
-    let character = text.prefix(length)
-    guard length > 1, let scalar = String(validating: character, as: UTF8.self)?.unicodeScalars.first else {
+    var decoder = UTF8()
+    var bytes = text.prefix(4).makeIterator()
+    guard case .scalarValue(let scalar) = decoder.decode(&bytes) else {
       note("a byte in another encoding")
       Windows1252.append(text[text.startIndex], to: &output)
       return 1
     }
-    if XMLText.isAllowed(scalar.value) { output += character } else { note("a control character") }
+    let length = UTF8.width(scalar)
+    if XMLText.isAllowed(scalar.value) { output += text.prefix(length) } else { note("a control character") }
     return length
   }
 }

@@ -25,6 +25,7 @@ package final class TransferDaemon: @unchecked Sendable {
   private var networkWatch: NetworkWatch?
   private var socketWatch: FileWatch?
   private var idleTimer: EventLoop.Timer?
+  private var isIdle = false
   private var isEnding = false
 
   package init(_ places: Places, idleTime: Double, inheritedSocket: Int32?) throws(PosixError) {
@@ -59,8 +60,7 @@ package final class TransferDaemon: @unchecked Sendable {
       try EngineDriver(loop: loop, layout: layout, store: $0, log: log)
     }
     self.driver = driver
-    driver.idlenessChanged = { [weak self] in self?.idlenessChanged($0) }
-    driver.newerAsks = { [weak self] in self?.end() }
+    driver.report = { [weak self] in self?.heard($0) }
     let socket = listener.rawValue
     self.listener = socket
     loop.watch(socket, .readable) { [weak self] _ in self?.accept(on: socket) }
@@ -128,7 +128,12 @@ package final class TransferDaemon: @unchecked Sendable {
     }
   }
 
-  private func idlenessChanged(_ isIdle: Bool) {
+  private func heard(_ report: EngineDriver.Report) {
+    switch report {
+    case .idle(let isIdle): self.isIdle = isIdle
+    case .message: if !isIdle { return }
+    case .newerClient: return end()
+    }
     if isIdle { startIdleTimer() } else if let idleTimer { loop.cancel(idleTimer) }
   }
 

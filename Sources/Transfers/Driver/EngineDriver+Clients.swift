@@ -1,6 +1,7 @@
 internal import EpisodeCache
 internal import PodcastModel
 internal import PosixKit
+internal import Synchronization
 internal import TransferEngine
 internal import TransferProtocol
 
@@ -12,6 +13,8 @@ final class Client {
   var untold: Set<MediaKey> = []
   var answers: [DaemonMessage] = []
 
+  /// The number of the latest one.
+  fileprivate static let last = Atomic<UInt64>(0)
   /// Bytes of texts that are made ready at once, and then how many statuses or answers.
   fileprivate static let mostText = 64 << 10
   fileprivate static let mostAtOnce = 256
@@ -21,8 +24,7 @@ final class Client {
 
 extension EngineDriver {
   func serve(_ socket: consuming FileDescriptor) {
-    lastClient += 1
-    let id = ClientID(lastClient)
+    let id = ClientID(Client.last.wrappingAdd(1, ordering: .relaxed).newValue)
     let client = Client(
       FrameSocket(
         socket, loop: loop, receive: { [unowned self] in received($0, from: id) },
@@ -41,8 +43,7 @@ extension EngineDriver {
     } else {
       post(.said(id, message))
     }
-    // The idle time begins anew.
-    if isIdle { idlenessChanged(true) }
+    report(.message)
   }
 
   private func greet(_ client: Client, _ id: ClientID, _ version: UInt32) {
@@ -52,7 +53,7 @@ extension EngineDriver {
     if version > Frames.version {
       // It starts its own daemon, when this one has made room.
       log.write("a newer podcastfs asks: ending, so that its own transfer daemon can begin")
-      return newerAsks()
+      return report(.newerClient)
     }
     // A mount of an older podcastfs knows by the welcome that it is not served.
     if version < Frames.version {

@@ -24,24 +24,32 @@ final class EngineDriver: @unchecked Sendable {
   private var files: [StoreID: EpisodeFiles] = [:]
   private(set) var counts = HTTPCounts()
   var clients: [ClientID: Client] = [:]
-  var lastClient: UInt64 = 0
   private var events: [Event] = []
   /// Responses that take no more before the engine has heard of what came.
   private var resting: [FlowReceiver] = []
-  private var isDraining = false
+  private var hearing = Hearing.idle
   /// Gives what the engine wants of the disk to its threads, in order: when hosts have been asked and clients told, for
   /// those threads take processors away from who waits for that.
-  private var jobs: [() -> Void] = []
-  /// Jobs that the disk's threads have not done.
-  private var jobsUnderWay = 0
-  /// Whether the engine will hear of bytes that come slowly.
-  private var isTelling = false
+  private var jobs = (waiting: [() -> Void](), underWay: 0)
   private var timer: EventLoop.Timer?
-  private(set) var isIdle = false
-  /// Called when there is nothing to do any more, and when there is again.
-  var idlenessChanged: (Bool) -> Void = { _ in }
-  /// Called when a newer podcastfs has greeted.
-  var newerAsks: () -> Void = {}
+  var report: (Report) -> Void = { _ in }
+
+  /// When the engine hears of what has come.
+  private enum Hearing {
+    case idle
+    case later(EventLoop.Timer)
+    case soon
+  }
+
+  /// What the daemon has to know.
+  enum Report {
+    /// There is nothing to do any more, or there is again.
+    case idle(Bool)
+    /// A client has said something.
+    case message
+    /// A newer podcastfs has greeted.
+    case newerClient
+  }
 
   init(
     loop: EventLoop, layout: CacheLayout, store: consuming sending TransferStore, log: LogFile
@@ -83,20 +91,24 @@ final class EngineDriver: @unchecked Sendable {
   }
 
   func scheduleDrain() {
-    if isDraining { return }
-    isDraining = true
+    switch hearing {
+    case .soon: return
+    case .later(let timer): loop.cancel(timer)
+    case .idle: break
+    }
+    hearing = .soon
     loop.soon { [unowned self] in drain() }
   }
 
   /// The engine hears of bytes at once where they end somebody's wait, else a moment later, with those that come meanwhile.
   func arrived(_ count: Int, of flow: FlowID) {
     if engine.endsWait(count, of: flow) { return scheduleDrain() }
-    if isTelling { return }
-    isTelling = true
-    loop.schedule(at: .after(Self.tellAfter)) { [unowned self] in
-      isTelling = false
-      scheduleDrain()
-    }
+    guard case .idle = hearing else { return }
+    hearing = .later(
+      loop.schedule(at: .after(Self.tellAfter)) { [unowned self] in
+        hearing = .idle
+        scheduleDrain()
+      })
   }
 
   /// Seconds. 128 KiB that come sooner are told at once.
@@ -129,7 +141,7 @@ final class EngineDriver: @unchecked Sendable {
       }
       http.begin()
     }
-    isDraining = false
+    hearing = .idle
     for client in clients.values { client.socket.flush() }
     runJobs()
   }
@@ -144,8 +156,8 @@ final class EngineDriver: @unchecked Sendable {
   }
 
   private func runJobs() {
-    for run in jobs { run() }
-    jobs = []
+    for run in jobs.waiting { run() }
+    jobs.waiting = []
   }
 
   private func perform(_ effects: [Effect]) { for effect in effects { perform(effect) } }
@@ -199,20 +211,18 @@ final class EngineDriver: @unchecked Sendable {
         return nil
       }
     case .wake(let time): wake(at: time)
-    case .idle(let isIdle):
-      self.isIdle = isIdle
-      idlenessChanged(isIdle)
+    case .idle(let isIdle): report(.idle(isIdle))
     }
   }
 
   /// Tells the engine what came of a job on a thread for the disk.
   private func answer(_ lane: DiskPool.Lane, _ job: @escaping @Sendable () -> Event?) {
-    jobsUnderWay += 1
-    jobs.append { [self] in
+    jobs.underWay += 1
+    jobs.waiting.append { [self] in
       disk.run(lane) {
         let event = job()
         self.loop.async {
-          self.jobsUnderWay -= 1
+          self.jobs.underWay -= 1
           if let event { self.post(event) }
         }
       }
@@ -266,7 +276,7 @@ final class EngineDriver: @unchecked Sendable {
   }
 
   private func wait(until deadline: MonotonicTime, _ ended: @escaping () -> Void) {
-    if engine.isAtRest && jobsUnderWay == 0 || MonotonicTime.now > deadline {
+    if engine.isAtRest && jobs.underWay == 0 || MonotonicTime.now > deadline {
       http.stop()
       return ended()
     }
