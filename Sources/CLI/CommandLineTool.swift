@@ -7,55 +7,21 @@ internal import PosixKit
 internal import TransferClient
 
 package enum CommandLineTool {
-  /// Commands that `podcastfs help` shows on one line.
-  struct Line: Sendable {
-    let commands: [any Command.Type]
-    let summary: String
-
-    init(_ commands: (any Command.Type)..., text: String? = nil) {
-      (self.commands, summary) = (commands, text ?? commands[0].summary)
-    }
-  }
-
-  static var groups: [(title: String, lines: [Line])] {
-    [("Podcasts", podcasts), ("Downloads", downloads), ("Mount", mounts), ("Upkeep", upkeep)]
-  }
-
-  private static let podcasts = [
-    Line(SearchCommand.self, DirectoryCommand.self, text: "search for podcasts; search offline"),
-    Line(SubscribeCommand.self, UnsubscribeCommand.self, text: "follow podcasts, stop following them"),
-    Line(ListCommand.self, RefreshCommand.self, text: "list what you follow; fetch its feeds now"),
-    Line(
-      ImportCommand.self, ExportCommand.self, SyncCommand.self,
-      text: "lists (OPML) and backups; synchronize devices"),
-    Line(
-      NewCommand.self, FindCommand.self, QueueCommand.self,
-      text: "list what is new; find episodes; what is next"),
-    Line(PositionCommand.self, MarkCommand.self, text: "set a position; mark as played or kept"),
-    Line(RulesCommand.self, UnhideCommand.self, text: "automatic downloads; show removed episodes"),
-    Line(
-      InfoCommand.self, FeedCommand.self, ForgetCommand.self,
-      text: "show details; check a feed; remove a podcast"),
-  ]
-  private static let downloads = [
-    Line(GetCommand.self),
-    Line(
-      StatusCommand.self, LimitCommand.self, MetricsCommand.self, text: "show downloads; limit them; measure"),
-    Line(PauseCommand.self, ResumeCommand.self, CancelCommand.self, text: "pause, resume or drop downloads"),
-  ]
-  private static let mounts = [
-    Line(MountCommand.self, UnmountCommand.self, text: "mount podcasts on a folder (~/Podcasts)"),
-    Line(
-      OpenCommand.self, DemoCommand.self, PlayersCommand.self,
-      text: "open the folder; try it out; media players"),
-    Line(RestartCommand.self),
-  ]
-  private static let upkeep = [
-    Line(DoctorCommand.self, VerifyCommand.self, text: "find problems and fixes; check downloads"),
-    Line(HelpCommand.self, text: "explain a command"),
+  package static let commands: [any Command.Type] = [
+    SearchCommand.self, DirectoryCommand.self, SubscribeCommand.self, UnsubscribeCommand.self,
+    ListCommand.self, RefreshCommand.self, ImportCommand.self, ExportCommand.self, SyncCommand.self,
+    NewCommand.self, FindCommand.self, QueueCommand.self, PositionCommand.self, MarkCommand.self,
+    RulesCommand.self, UnhideCommand.self, InfoCommand.self, FeedCommand.self, ForgetCommand.self,
+    GetCommand.self, StatusCommand.self, LimitCommand.self, MetricsCommand.self, PauseCommand.self,
+    ResumeCommand.self, CancelCommand.self, MountCommand.self, UnmountCommand.self,
+    DemoCommand.self, PlayersCommand.self, RestartCommand.self, DoctorCommand.self, VerifyCommand.self,
+    HelpCommand.self,
   ]
 
-  package static var commands: [any Command.Type] { groups.flatMap { $0.lines.flatMap(\.commands) } }
+  /// Those that work neither on a mount nor on what one shows: the demonstration is not meant by them.
+  private static let ownWays = [
+    "directory", "feed", "mount", "unmount", "demo", "players", "restart", "help",
+  ]
 
   /// - Parameter arguments: the program's own name first.
   /// - Returns: the exit status: 0 done, 1 it failed or its output could not be written, 64 wrong usage.
@@ -69,8 +35,13 @@ package enum CommandLineTool {
   private static func outcome(of arguments: [String]) -> Int32 {
     do {
       let words = Array(arguments.dropFirst())
-      if let call = HelperCall(program: arguments.first ?? "", words) { return try MountCommand.run(call) }
+      if let call = HelperCall(program: arguments.first ?? "", words) {
+        try MountCommand.run(call)
+        return 0
+      }
       return try dispatch(words)
+    } catch let end as CommandEnd {
+      return end.status
     } catch let error as UsageError {
       StandardStreams.complain("\(error) (see podcastfs help\(error.topic.map { " " + $0 } ?? ""))")
       return 64
@@ -84,37 +55,39 @@ package enum CommandLineTool {
   }
 
   private static func dispatch(_ arguments: [String]) throws -> Int32 {
-    guard let first = arguments.first else {
+    let words = Array(arguments.dropFirst())
+    switch arguments.first {
+    case nil:
       StandardStreams.write(HelpCommand.overview + "\n", to: StandardStreams.errors)
       return 64
+    case MountProbe.word: return MountProbe.run(words)
+    case FeedWorker.argument: return FeedWorker.run()
+    case DumpWorker.argument: return DumpWorker.run()
+    case FeedWorker.probeArgument: return FeedWorker.probe()
+    case "--help", "-h": try HelpCommand.run(words.filter { !$0.hasPrefix("-") })
+    case "--version", "-V", "version": StandardStreams.print("podcastfs \(podcastfsVersion)")
+    case let name?:
+      guard let command = commands.first(where: { $0.name == name }) else { throw unknownCommand(name) }
+      try run(command, words)
     }
-    if first == MountProbe.word { return MountProbe.run(Array(arguments.dropFirst())) }
-    if first == FeedWorker.argument { return FeedWorker.run() }
-    if first == DumpWorker.argument { return DumpWorker.run() }
-    if first == FeedWorker.probeArgument { return FeedWorker.probe() }
-    if ["--help", "-h"].contains(first) {
-      return try HelpCommand.run(arguments.dropFirst().filter { !$0.hasPrefix("-") })
-    }
-    if ["--version", "-V", "version"].contains(first) {
-      StandardStreams.print("podcastfs \(podcastfsVersion)")
-      return 0
-    }
-    guard let command = commands.first(where: { $0.name == first }) else {
-      throw unknownCommand(first)
-    }
+    return 0
+  }
+
+  private static func run(_ command: any Command.Type, _ words: [String]) throws {
     // What everybody tries: podcastfs COMMAND --help.
-    if !arguments.dropFirst().prefix(while: { $0 != "--" }).allSatisfy({ $0 != "--help" && $0 != "-h" }) {
-      return try HelpCommand.run([first])
+    if !words.prefix(while: { $0 != "--" }).allSatisfy({ $0 != "--help" && $0 != "-h" }) {
+      return try HelpCommand.run([command.name])
     }
-    let flags = CommandForm(command).flags + ["--quiet", "--notify", "--help"]
-    var rest = ArgumentList(Array(arguments.dropFirst()), flags: flags)
-    if rest.takeFlag("--quiet", "-q") { StandardStreams.beQuiet() }
-    if rest.takeFlag("--notify") { StandardStreams.beginNotifying() }
-    if command.worksOnMounts {
-      DemoPlaces.enterIfMeant(by: rest.words)
+    let form = CommandForm(command.usage)
+    var arguments = ArgumentList(words, of: form)
+    if arguments.takeFlag("--quiet", "-q") { StandardStreams.beQuiet() }
+    if arguments.takeFlag("--notify") { StandardStreams.beginNotifying() }
+    if form.flags.contains("--json"), arguments.takeFlag("--json") { StandardStreams.beJSON() }
+    if !ownWays.contains(command.name) {
+      DemoPlaces.enterIfMeant(by: arguments.words)
       if let places = try? Places() { TransferClient.resumeUnfinished(places) }
     }
-    do { return try command.run(&rest) } catch var error as UsageError {
+    do { try command.run(&arguments) } catch var error as UsageError {
       error.topic = error.topic ?? command.name
       throw error
     }

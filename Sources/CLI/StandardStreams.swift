@@ -19,14 +19,22 @@ package enum StandardStreams {
     print(Style.output.colored(shown, color))
   }
 
-  /// The result of a command that changed something: a line on standard output, nothing with `--quiet`.
-  package static func report(_ text: String) { if !isQuiet { tell(text, hanging: 2) } }
+  /// The result of a command that changed something: a line on standard output, nothing with `--quiet` or `--json`.
+  package static func report(_ text: String) { if !isQuiet, !isJSON { tell(text, hanging: 2) } }
 
-  static func beQuiet() { quiet.withLock { $0 = true } }
-  static var isQuiet: Bool { quiet.withLock { $0 } }
-  private static let quiet = Monitor(false)
+  /// What a command tells: a document with `--json`, else text for people.
+  static func show(
+    _ document: @autoclosure () throws -> JSONValue, orText text: () throws -> Void
+  ) rethrows {
+    if isJSON { print(try document().indentedText) } else { try text() }
+  }
 
-  static var output: Int32 { STDOUT_FILENO }
+  static func beQuiet() { mode.withLock { $0.isQuiet = true } }
+  static func beJSON() { mode.withLock { $0.isJSON = true } }
+  static var isQuiet: Bool { mode.withLock { $0.isQuiet } }
+  static var isJSON: Bool { mode.withLock { $0.isJSON } }
+  private static let mode = Monitor((isQuiet: false, isJSON: false))
+
   static var errors: Int32 { STDERR_FILENO }
 
   /// Writes "podcastfs: TEXT" as one line to standard error, wrapped on a terminal. Passwords and tokens in the command's
@@ -95,6 +103,12 @@ package enum StandardStreams {
   static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
   static var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
+  /// Ends the program where the reader of standard output, a pipe, has gone.
+  static func endWithReader() {
+    var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+    if poll(&output, 1, 0) > 0, output.revents & Int16(POLLERR) != 0 { endAsAFilterDoes() }
+  }
+
   /// The reader of standard output has gone: ends this program by SIGPIPE, as other programs end.
   package static func endAsAFilterDoes() -> Never {
     signal(SIGPIPE, SIG_DFL)
@@ -112,22 +126,18 @@ enum OperandText {
   /// Characters of a word that are shown.
   private static let limit = 200
 
-  private static let words = Monitor<[(whole: String, shown: String)]>([])
+  /// Those that are not shown as they are, the longest first.
+  private static let words = Monitor<[String]>([])
 
   static func set(_ arguments: [String]) {
-    let hidden = arguments.flatMap { word -> [(whole: String, shown: String)] in
-      let shown = shown(word)
-      // Some messages have it as one line already.
-      return shown == word ? [] : [word, PrintableText.line(word)].map { (whole: $0, shown: shown) }
-    }
-    words.withLock {
-      $0 = hidden.filter { !$0.whole.isEmpty }.sorted { $0.whole.utf8.count > $1.whole.utf8.count }
-    }
+    // Some messages have a word as one line already.
+    let hidden = arguments.filter { !$0.isEmpty && shown($0) != $0 }.flatMap { [$0, PrintableText.line($0)] }
+    words.withLock { $0 = hidden.sorted { $0.utf8.count > $1.utf8.count } }
   }
 
   /// A message with each of these words as it may be shown.
   static func shown(in text: String) -> String {
-    words.withLock { $0 }.reduce(text) { text, word in text.replacing(word.whole, with: word.shown) }
+    words.withLock { $0 }.reduce(text) { text, word in text.replacing(word, with: shown(word)) }
   }
 
   private static func shown(_ word: String) -> String {

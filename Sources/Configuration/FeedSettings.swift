@@ -12,25 +12,20 @@ package struct FeedSettings: Hashable, Sendable {
 
   package static let options: [Option<FeedSettings>] =
     [
-      .init("user_agent", "TEXT", nil, "the name that its requests are sent with", .section) {
-        $0.userAgent = try SettingValue.line($1, $2)
-      },
-      .init("refresh", "SECONDS", nil, "the time between its refreshes; at least 900", .section) {
-        $0.refresh = try SettingValue.refresh($1, $2)
-      },
-    ]
-    + SubscriptionRules.Key.allCases.map { rule in
-      .init(rule.rawValue, rule.placeholder, nil, rule.purpose, .section) { settings, key, value in
-        do { try settings.rules.set(rule, to: value) } catch {
-          throw SettingValue.bad(key, value, rule.form)
-        }
-      }
-    }
+      .init(
+        "user_agent", "TEXT", nil, "the name that its requests are sent with", \.userAgent,
+        Form.line, .section),
+      .init(
+        "refresh", "SECONDS", nil, "the time between its refreshes; at least 900", \.refresh,
+        Form.refresh, .section),
+    ] + SubscriptionRules.options.map { $0.within(\.rules) }
+}
 
-  mutating func set(_ key: String, _ value: String) throws(SettingsError) {
-    guard let option = Self.options.first(where: { $0.help.key == key }) else {
-      throw SettingsError("unknown key in a [feed] section: \(key)")
+extension SubscriptionRules {
+  static let options = Key.allCases.map { rule in
+    Option<SubscriptionRules>(OptionHelp(rule.rawValue, rule.placeholder, nil, rule.purpose, .section)) {
+      rules, text in
+      (try? rules.set(rule, to: text)) == nil ? rule.form : nil
     }
-    try option.set(value, in: &self)
   }
 }

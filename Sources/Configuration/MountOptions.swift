@@ -20,10 +20,7 @@ package struct MountOptions: Hashable, Sendable {
   /// - Returns: whether it is.
   /// - Throws: `SettingsError` for a value that cannot be used.
   package mutating func take(_ option: OptionList.Option) throws(SettingsError) -> Bool {
-    if let value = option.value, let known = Self.options.first(where: { $0.help.key == option.key }) {
-      try known.set(value, in: &self)
-      return true
-    }
+    if let value = option.value, try Self.options.set(option.key, value, in: &self) { return true }
     if Self.flags.contains(option.key) && option.value == nil
       || Self.valued.contains(option.key) && option.value != nil
     {
@@ -41,35 +38,23 @@ package struct MountOptions: Hashable, Sendable {
     let help = (Self.options.map(\.help) + Self.flagHelp).first { $0.key == key }
     if help?.place == .mountOnly { throw SettingsError("\(key) is an option of mount: -o \(key)=…") }
     if Self.flags.contains(key) {
-      return try SettingValue.flag(key, value) ? take(OptionList.Option(key)) : true
+      guard let isOn = Form.flag.read(value) else {
+        throw SettingsError("\(key)=\(value) is not valid: it takes on or off")
+      }
+      return try isOn ? take(OptionList.Option(key)) : true
     }
     return help == nil ? false : try take(OptionList.Option(key, value))
   }
 
   /// Those that podcastfs sees to itself.
   package static let options: [Option<MountOptions>] = [
-    .init("uid", "USER", "who mounts", "the owner of all files, who may change things") {
-      guard let user = UInt32($2) ?? Account($2)?.user else {
-        throw SettingValue.bad($1, $2, "a user's name or number")
-      }
-      $0.shownUser = user
-    },
-    .init("gid", "GROUP", "who mounts", "the group of all files") {
-      guard let group = Account.group($2) else {
-        throw SettingValue.bad($1, $2, "a group's name or number")
-      }
-      $0.shownGroup = group
-    },
-    .init("umask", "BITS", "0", "permissions to remove, in octal") {
-      guard let bits = UInt32($2, radix: 8), bits <= 0o777 else {
-        throw SettingValue.bad($1, $2, "permissions in octal, like 022")
-      }
-      $0.mask = bits
-    },
-    .init("setuid", "USER", nil, "for root: mount as this user, with this user's files", .mountOnly) {
-      guard !$2.isEmpty else { throw SettingValue.bad($1, $2, "a user's name or number") }
-      $0.account = $2
-    },
+    .init(
+      "uid", "USER", "who mounts", "the owner of all files, who may change things", \.shownUser, Form.user),
+    .init("gid", "GROUP", "who mounts", "the group of all files", \.shownGroup, Form.group),
+    .init("umask", "BITS", "0", "permissions to remove, in octal", \.mask, Form.permissions),
+    .init(
+      "setuid", "USER", nil, "for root: mount as this user, with this user's files", \.account,
+      Form.line, .mountOnly),
   ]
 
   /// The most used of those that are passed on.
@@ -96,10 +81,8 @@ package struct MountOptions: Hashable, Sendable {
         "nogroup", "_netdev", "nofail", "comment", "silent", "loud", "lazytime", "nolazytime", "mand",
         "nomand", "iversion", "noiversion", "helper", "uhelper", "default_permissions", "diratime",
         "nodiratime", "relatime", "norelatime", "strictatime", "nostrictatime", "symfollow", "nosymfollow",
-        "nonempty", "kernel_cache", "auto_cache", "attr_timeout", "entry_timeout", "negative_timeout",
-        "ac_attr_timeout", "max_background", "max_readahead", "congestion_threshold", "clone_fd",
-        "max_threads",
-        "max_idle_threads", "big_writes", "large_read", "intr", "hard_remove", "use_ino", "readdir_ino",
+        "nonempty", "kernel_cache", "attr_timeout", "entry_timeout", "negative_timeout", "max_background",
+        "use_ino", "readdir_ino",
       ].contains(key)
   }
 }

@@ -1,20 +1,48 @@
 /// An option: its key, placeholder, default, explanation, and how its value is read.
 ///
-/// Settings, help, manual pages, completions and Documentation/Configuration.md are made from these.
+/// Settings, help, the manual page and Documentation/Configuration.md are made from these.
 package struct Option<Target>: Sendable {
   package let help: OptionHelp
   /// The value of the key alone; nil where it needs a value.
   private let implied: String?
-  private let read: @Sendable (inout Target, _ key: String, _ value: String) throws -> Void
+  private let isSecret: Bool
+  /// Returns a correct form where the value has another one.
+  private let read: @Sendable (inout Target, String) -> String?
 
   init(
-    _ key: String, _ placeholder: String?, _ usual: String?, _ text: String,
-    _ place: OptionHelp.Place = .anywhere, implied: String? = nil,
-    _ read: @escaping @Sendable (inout Target, _ key: String, _ value: String) throws -> Void
+    _ help: OptionHelp, implied: String? = nil, isSecret: Bool = false,
+    read: @escaping @Sendable (inout Target, String) -> String?
   ) {
-    help = OptionHelp(key, placeholder, usual, text, place)
-    self.implied = implied
-    self.read = read
+    (self.help, self.implied, self.isSecret, self.read) = (help, implied, isSecret, read)
+  }
+
+  init<Value>(
+    _ key: String, _ placeholder: String, _ usual: String?, _ text: String,
+    _ path: any WritableKeyPath<Target, Value> & Sendable, _ form: ValueForm<Value>,
+    _ place: OptionHelp.Place = .anywhere, implied: String? = nil
+  ) {
+    let help = OptionHelp(key, placeholder, usual, text, place)
+    self.init(help, implied: implied, isSecret: form.isSecret) { target, text in
+      guard let value = form.read(text) else { return form.words }
+      target[keyPath: path] = value
+      return nil
+    }
+  }
+
+  init<Value>(
+    _ key: String, _ placeholder: String, _ usual: String?, _ text: String,
+    _ path: any WritableKeyPath<Target, Value?> & Sendable, _ form: ValueForm<Value>,
+    _ place: OptionHelp.Place = .anywhere
+  ) {
+    let optional = ValueForm<Value?>(form.words, isSecret: form.isSecret) { text in form.read(text).map { $0 }
+    }
+    self.init(key, placeholder, usual, text, path, optional, place)
+  }
+
+  /// The same option of a value that has this one in it.
+  func within<Outer>(_ path: any WritableKeyPath<Outer, Target> & Sendable) -> Option<Outer> {
+    let read = read
+    return Option<Outer>(help, implied: implied, isSecret: isSecret) { read(&$0[keyPath: path], $1) }
   }
 
   /// - Parameter value: nil where only the key was given.
@@ -22,9 +50,21 @@ package struct Option<Target>: Sendable {
     guard let value = value ?? implied else {
       throw SettingsError("\(help.key) needs a value: \(help.key)=…")
     }
-    do { try read(&target, help.key, value) } catch {
-      throw error as? SettingsError ?? SettingsError("\(help.key): \(error)")
+    if let form = read(&target, value) {
+      throw SettingsError("\(help.key)\(isSecret ? "" : "=\(value)") is not valid: it takes \(form)")
     }
+  }
+}
+
+extension Array {
+  /// Sets an option of this table.
+  /// - Returns: false where the table has none of that name.
+  func set<Target>(
+    _ key: String, _ value: String?, in target: inout Target
+  ) throws(SettingsError) -> Bool where Element == Option<Target> {
+    guard let option = first(where: { $0.help.key == key }) else { return false }
+    try option.set(value, in: &target)
+    return true
   }
 }
 
@@ -41,8 +81,6 @@ package struct OptionHelp: Hashable, Sendable {
     case anywhere
     /// `-o` only.
     case mountOnly
-    /// The file only: secrets, which a command line would show to all users of a machine.
-    case fileOnly
     /// A section of the file only.
     case section
   }
@@ -61,19 +99,7 @@ package struct OptionHelp: Hashable, Sendable {
 
   /// The end of the explanation: " (us)", " (-o only)".
   package var remark: String {
-    let note: String? =
-      switch place {
-      case .anywhere, .section: nil
-      case .mountOnly: "-o only"
-      case .fileOnly: "the file only"
-      }
-    let words = [usual, note].compactMap { $0 }
+    let words = [usual, place == .mountOnly ? "-o only" : nil].compactMap(\.self)
     return words.isEmpty ? "" : " (\(words.joined(separator: "; ")))"
-  }
-
-  /// A row of Documentation/Configuration.md.
-  package var row: String {
-    let taken = placeholder.map { "`=\($0.replacing("|", with: "\\|"))`" } ?? ""
-    return "| `\(key)`\(taken.isEmpty ? "" : " ")\(taken) | \(usual ?? "none") | \(text) |"
   }
 }

@@ -31,7 +31,7 @@ extension Settings {
     case none
     case feed(String)
     case subscriptions
-    case sync
+    case sync(String)
   }
 
   private mutating func assign(_ line: String, in section: Section) throws(SettingsError) {
@@ -46,28 +46,26 @@ extension Settings {
     if !keepsQuotes, value.count >= 2, value.first == "\"", value.last == "\"" {
       value = String(value.dropFirst().dropLast())
     }
+    let (isKnown, place, keys): (Bool, String, [OptionHelp])
     switch section {
-    case .feed(let url): return try feeds[url, default: FeedSettings()].set(key, value)
-    case .subscriptions: return try setRule(key, value)
-    case .sync:
-      try sync?.set(key, value)
-      return
-    case .none: break
+    case .none:
+      isKnown = try Self.options.set(key, value, in: &self) ? true : mountOptions.take(key, value)
+      (place, keys) = ("", OptionHelp.all.filter { $0.place != .mountOnly })
+    case .feed(let url):
+      isKnown = try FeedSettings.options.set(key, value, in: &feeds[url, default: FeedSettings()])
+      (place, keys) = (" in a [feed] section", FeedSettings.options.map(\.help))
+    case .subscriptions:
+      isKnown = try SubscriptionRules.options.set(key, value, in: &rules)
+      (place, keys) = (" in [subscriptions]", SubscriptionRules.options.map(\.help))
+    case .sync(let url):
+      var settings = sync ?? SyncSettings(url: url)
+      isKnown = try SyncSettings.options.set(key, value, in: &settings)
+      sync = settings
+      (place, keys) = (" in the [sync] section", SyncSettings.options.map(\.help))
     }
-    if try set(key, value, from: [.anywhere, .fileOnly]) { return }
-    if try !mountOptions.take(key, value) {
-      let keys = OptionHelp.all.filter { $0.place != .mountOnly }.map(\.key)
-      throw SettingsError("unknown key: \(key)\(SimilarWord.question(key, among: keys))")
+    if !isKnown {
+      throw SettingsError("unknown key\(place): \(key)\(SimilarWord.question(key, among: keys.map(\.key)))")
     }
-  }
-
-  /// A rule for all subscriptions.
-  private mutating func setRule(_ key: String, _ value: String) throws(SettingsError) {
-    let keys = SubscriptionRules.Key.allCases.map(\.rawValue)
-    guard let rule = SubscriptionRules.Key(rawValue: key) else {
-      throw SettingsError("unknown key in [subscriptions]: \(key)\(SimilarWord.question(key, among: keys))")
-    }
-    do { try rules.set(rule, to: value) } catch { throw SettingValue.bad(key, value, rule.form) }
   }
 
   /// Begins the section that a line `[NAME "URL"]` names.
@@ -80,7 +78,10 @@ extension Settings {
       throw SettingsError(
         "unknown section: \(line) (there are [feed \"URL\"], [subscriptions] and [sync \"URL\"])")
     }
-    let url = try SettingValue.address(name, String(quoted.dropFirst().dropLast()))
+    let text = String(quoted.dropFirst().dropLast())
+    guard let url = Form.address.read(text) else {
+      throw SettingsError("\(name)=\(text) is not valid: it takes \(Form.address.words)")
+    }
     if name == "feed" {
       feeds[url] = feeds[url] ?? FeedSettings()
       return .feed(url)
@@ -94,18 +95,12 @@ extension Settings {
       throw SettingsError("there are two [sync] sections: podcastfs synchronizes with one server")
     }
     sync = SyncSettings(url: url)
-    return .sync
+    return .sync(url)
   }
 
   private static func trimmed(_ text: Substring) -> String {
-    var text = text
-    while let first = text.unicodeScalars.first, first.properties.isWhitespace {
-      text.unicodeScalars.removeFirst()
-    }
-    while let last = text.unicodeScalars.last, last.properties.isWhitespace {
-      text.unicodeScalars.removeLast()
-    }
-    return String(text)
+    let text = text.drop(while: \.isWhitespace)
+    return String(text.prefix(text.count - text.reversed().prefix(while: \.isWhitespace).count))
   }
 }
 
@@ -121,17 +116,14 @@ extension Settings {
     var settings = Settings()
     if let text = try contents(file) { try settings.read(text, name: file) }
     if let address = environment["PODCASTFS_SEARCH_URL"], !address.isEmpty {
-      _ = try settings.set("search_url", address)
+      _ = try Settings.options.set("search_url", address, in: &settings)
     }
     settings.proxyVariables = environment.filter { Self.proxyNames.contains($0.key) }
     var mount = settings.mountOptions
     for option in options.flatMap({ OptionList($0).options }) {
-      if try settings.set(option.key, option.value) { continue }
+      if try Settings.options.set(option.key, option.value, in: &settings) { continue }
       if try !mount.take(option) {
-        let keys = OptionHelp.all.filter { $0.place != .fileOnly }.map(\.key)
-        // A key of the file only is not misspelt.
-        let isKey = OptionHelp.all.contains { $0.key == option.key }
-        let question = isKey ? "" : SimilarWord.question(option.key, among: keys)
+        let question = SimilarWord.question(option.key, among: OptionHelp.all.map(\.key))
         throw SettingsError("unknown option: \(option.key)\(question)")
       }
     }

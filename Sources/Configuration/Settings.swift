@@ -4,7 +4,8 @@ package import PosixKit
 /// The program's version (Semantic Versioning), as `--version`, the user agent and the root's attribute say it.
 package let podcastfsVersion = "0.2.0"
 
-/// Every option, with its default. `Settings.options` has their keys.
+/// Every option, with its default. `Settings.options` has their keys and meaning. Times are seconds, sizes bytes; nil is no
+/// bound, or the usual.
 package struct Settings: Hashable, Sendable {
   /// What the configuration file says of FUSE's and mount(8)'s options.
   package var mountOptions = MountOptions()
@@ -14,52 +15,40 @@ package struct Settings: Hashable, Sendable {
   package var country = "us"
   package var searchLimit = 50
 
-  // Budget, in bytes
+  // Budget
   package var cacheSize: Int64 = 10 << 30
   package var minimumFree: Int64 = 1 << 30
 
   // Transfers
   package var downloads = 3
   package var perHost = 2
-  /// Bytes per second for background downloads; nil for no bound.
   package var limitRate: Int64?
-  /// Whether background downloads rest on metered networks.
   package var restsOnMetered = true
   /// They rest on battery below this charge in percent: 101 means at any charge, 0 never.
   package var restsBelowCharge = 0
-  /// They run only then; nil for always.
   package var downloadHours: DailyHours?
-  /// Seconds.
   package var stallTimeout = 30.0
   package var readTimeout = 60.0
   package var connectTimeout = 15.0
 
   // Catalogue
-  /// Seconds between refreshes of a subscription; at least 900.
   package var refresh = 3600
-  /// The most bytes of the catalogue's file, beside followed, kept and cached podcasts.
   package var catalogueSize: Int64 = 2 << 30
 
   // The offline directory
-  /// Where its dump is; nil for Podcast Index's own.
   package var directoryURL: String?
-  /// A file that all users share; nil for the user's own.
   package var directoryFile: String?
   /// Days after which the directory is fetched again; nil for never.
   package var directoryEvery: Int?
 
   // Mount
   package var trigger = Trigger.open
-  /// Names of processes whose opens start no download.
   package var noTrigger: [String] = Settings.knownIndexers
   package var sidecars: Set<Sidecar> = [.cover, .transcript]
   package var transcripts = FetchedTranscripts.none
   package var latest = 100
-  /// `Latest/` shows no episode that is older, in days; 0 for no bound.
   package var latestDays = 60
-  /// So many episodes of the queue are downloaded before a program opens them.
   package var queueAhead = 3
-  /// Seconds before the end of an episode that count as its end: a position there marks it as played.
   package var playedMargin = 30
   package var notifies = true
   package var onComplete: String?
@@ -69,7 +58,6 @@ package struct Settings: Hashable, Sendable {
   /// The environment's `http_proxy` and the like, which hold where `proxy` is not set.
   package var proxyVariables: [String: String] = [:]
   package var userAgent: String?
-  /// A file with certificate authorities to trust in place of the system's.
   package var certificateAuthorities: String?
 
   /// The section `[subscriptions]`: rules of all subscriptions, where neither they nor their feeds' sections say otherwise.
@@ -86,8 +74,6 @@ package struct Settings: Hashable, Sendable {
 
   /// What requests are sent as: the setting, else the program and its version.
   package var effectiveUserAgent: String { userAgent ?? "podcastfs/\(podcastfsVersion)" }
-
-  enum OnMetered: String, CaseIterable { case wait, go }
 
   package enum Trigger: String, Sendable, CaseIterable { case open, read, never }
 

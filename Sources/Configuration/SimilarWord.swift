@@ -1,18 +1,13 @@
 package enum SimilarWord {
-  /// ": did you mean WORD?", to be put behind what is wrong; nothing where no word is near, or the word is right.
+  /// ": did you mean WORD?", to be put behind what is wrong. The word is the fewest changes away, at most a third of its
+  /// letters; nothing where none is, or the word is right.
   package static func question(_ word: String, among words: [String]) -> String {
-    guard let similar = find(word, among: words), similar != word else { return "" }
-    return ": did you mean \(similar)?"
-  }
-
-  /// The word that is the fewest changes away, at most a third of its letters; nil where none is.
-  package static func find(_ word: String, among words: [String]) -> String? {
     // Of two that are as near, the one that begins with the same letter.
     let near = words.map { (word: $0, distance: distance(word, $0)) }.min {
       ($0.distance, $0.word.first == word.first ? 0 : 1) < ($1.distance, $1.word.first == word.first ? 0 : 1)
     }
-    guard let near, near.distance <= max(near.word.count / 3, 1) else { return nil }
-    return near.word
+    guard let near, (1...max(near.word.count / 3, 1)).contains(near.distance) else { return "" }
+    return ": did you mean \(near.word)?"
   }
 
   /// Letters to be put in, left out, changed, or swapped with their neighbour (Damerau and Levenshtein).

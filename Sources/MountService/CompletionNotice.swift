@@ -12,43 +12,38 @@ internal import TransferProtocol
 final class CompletionNotice: Sendable {
   private let settings: Settings
   private let mountPoint: String
-  /// `notify` and `on_complete`, where this mount is the one of its user's that acts.
-  private let roles = Monitor<Set<String>>([])
-  private var catalogue: String { places.data + "/catalog.sqlite" }
   private let places: Places
   private let log: LogFile
-  private let queue = WorkQueue(name: "completion")
-  private let notifications: Notifications
   /// The rule `notify` of a podcast; nil where it has none.
   private let rule: @Sendable (_ podcast: Int64) -> Bool?
+  /// `notify` and `on_complete`, where this mount is the one of its user's that acts.
+  private let roles = Monitor<Set<String>>([])
+  private let queue = WorkQueue(name: "completion")
+  private let notifications: Notifications
   /// Each runs one command at a time; further completions wait.
   private let commands = WorkQueue(name: "on-complete", threads: 2)
 
-  init(
-    settings: Settings, mountPoint: String, places: Places, log: LogFile,
-    rule: @escaping @Sendable (_ podcast: Int64) -> Bool?
-  ) {
-    (self.rule, self.settings, self.mountPoint) = (rule, settings, mountPoint)
-    (self.places, self.log) = (places, log)
+  init(_ request: MountRequest, rule: @escaping @Sendable (_ podcast: Int64) -> Bool?) {
+    (settings, mountPoint, places) = (request.settings, request.mountPoint, request.places)
+    (log, self.rule) = (request.log, rule)
     notifications = Notifications(mountPoint: mountPoint, log: log)
   }
 
   func completed(_ entry: EpisodeEntry, _ status: TransferStatus) {
     queue.async { [self] in
+      let (episode, podcast) = (entry.episode, entry.podcast)
+      let folder = "\(mountPoint)/Downloaded/\(podcast.name)"
+      let path = "\(folder)/\(episode.fileName)"
       if let command = settings.onComplete, acts("on_complete") {
         commands.async { [self] in
           // The command's files get the user's own umask, not the private one of this process.
           let script = "umask \(String(UserMask.bits, radix: 8))\n\(command)"
-          Self.run("on_complete", "/bin/sh", ["-c", script], environment(of: entry, status), log)
+          Self.run("on_complete", "/bin/sh", ["-c", script], environment(path, entry, status), log)
         }
       }
-      if notifies, acts("notify"), rule(entry.podcast.id) != false {
-        let folder = "\(mountPoint)/Downloaded/\(entry.podcast.name)"
-        notifications.add(
-          .init(
-            title: entry.episode.title, show: self.folder(of: entry.podcast),
-            path: "\(folder)/\(entry.episode.fileName)",
-            cover: SidecarCopies.cover(of: entry.podcast, in: places).map { "\(folder)/\($0)" }))
+      if notifies(podcast.id) {
+        let cover = SidecarCopies.cover(of: podcast, in: places).map { "\(folder)/\($0)" }
+        notifications.add(.init(title: episode.title, show: name(of: podcast), path: path, cover: cover))
       }
     }
   }
@@ -57,31 +52,31 @@ final class CompletionNotice: Sendable {
   func watch(_ transfers: TransferClient) {
     let known = Monitor(transfers.allStatuses().reduce(into: [:]) { $0[$1.key] = $1.state })
     transfers.observe { [self] key in
-      guard notifies, let status = transfers.status(of: key), status.isEpisode else { return }
+      guard isNotifying, let status = transfers.status(of: key), status.isEpisode else { return }
       let before = known.withLock { known in
         known.updateValue(status.state, forKey: key)
       }
       if status.state == .failed && before != .failed { failed(status) }
       if [status.state, before].contains(where: { $0 == .downloading || $0 == .queued }), acts("notify") {
-        notifications.progress(status)
+        notifications.changed(status)
       }
     }
   }
 
   private func failed(_ status: TransferStatus) {
     queue.async { [self] in
-      guard notifies, acts("notify") else { return }
-      let entry = KnownEntries.all(forKeys: [status.key], inFile: catalogue).first
-      if let entry, rule(entry.podcast.id) == false { return }
-      let show = entry.map { folder(of: $0.podcast) } ?? status.show
-      notifications.add(.init(title: status.title, show: show, error: status.error ?? "it failed"))
+      let podcast = KnownEntries.all(forKeys: [status.key], inFile: catalogue).first?.podcast
+      guard notifies(podcast?.id) else { return }
+      notifications.add(
+        .init(
+          title: status.title, show: podcast.map(name) ?? status.show, error: status.error ?? "it failed"))
     }
   }
 
   /// New episodes of a podcast whose rules announce them.
   func appeared(_ episodes: [Episode], ofPodcast podcast: Int64) {
     queue.async { [self] in
-      guard notifies, !episodes.isEmpty, acts("notify") else { return }
+      guard notifies(nil), !episodes.isEmpty else { return }
       let folder = KnownEntries.folderNames(ofPodcasts: [podcast], inFile: catalogue)[podcast] ?? ""
       let titles = episodes.suffix(Self.mostTitles).reversed().map(\.title)
       let rest = episodes.count - titles.count
@@ -92,11 +87,18 @@ final class CompletionNotice: Sendable {
 
   private static let mostTitles = 3
 
-  private func folder(of podcast: Podcast) -> String {
+  private var catalogue: String { places.data + "/catalog.sqlite" }
+
+  private func name(of podcast: Podcast) -> String {
     KnownEntries.folderNames(ofPodcasts: [podcast.id], inFile: catalogue)[podcast.id] ?? podcast.title
   }
 
-  private var notifies: Bool { settings.notifies && Notifications.isPossible }
+  /// Whether this mount notifies of a podcast's downloads.
+  private func notifies(_ podcast: Int64?) -> Bool {
+    isNotifying && acts("notify") && podcast.flatMap(rule) != false
+  }
+
+  private var isNotifying: Bool { settings.notifies && Notifications.isPossible }
 
   static func run(
     _ name: String, _ path: String, _ arguments: [String], _ environment: [String: String]?, _ log: LogFile
@@ -110,20 +112,18 @@ final class CompletionNotice: Sendable {
   }
 
   /// Titles are data to the shell, never part of a command.
-  private func environment(of entry: EpisodeEntry, _ status: TransferStatus) -> [String: String] {
+  private func environment(_ path: String, _ entry: EpisodeEntry, _ status: TransferStatus) -> [String:
+    String]
+  {
     let (episode, podcast) = (entry.episode, entry.podcast)
-    var variables = Places.processEnvironment
-    variables["PODCASTFS_PATH"] = "\(mountPoint)/Downloaded/\(podcast.name)/\(episode.fileName)"
-    variables["PODCASTFS_TITLE"] = episode.title
-    variables["PODCASTFS_SHOW"] = podcast.title
-    variables["PODCASTFS_AUTHOR"] = podcast.author
-    variables["PODCASTFS_GUID"] = episode.guid
-    variables["PODCASTFS_URL"] = episode.enclosureURL.shown(isListed: podcast.isListed)
-    variables["PODCASTFS_FEED_URL"] = podcast.feedURL.shown(isListed: podcast.isListed)
-    variables["PODCASTFS_PUBLISHED"] = episode.isDated ? CivilTime.iso8601(episode.published) : nil
-    variables["PODCASTFS_DURATION"] = episode.duration.map { String($0) }
-    variables["PODCASTFS_SIZE"] = status.total.map { String($0) }
-    return variables
+    let facts: [String: String?] = [
+      "PATH": path, "TITLE": episode.title, "SHOW": podcast.title, "AUTHOR": podcast.author,
+      "GUID": episode.guid, "URL": episode.enclosureURL.shown(isListed: podcast.isListed),
+      "FEED_URL": podcast.feedURL.shown(isListed: podcast.isListed),
+      "PUBLISHED": episode.isDated ? CivilTime.iso8601(episode.published) : nil,
+      "DURATION": episode.duration.map { String($0) }, "SIZE": status.total.map { String($0) },
+    ]
+    return facts.reduce(into: Places.processEnvironment) { $0["PODCASTFS_" + $1.key] = $1.value }
   }
 
   /// Whether this mount is the one of its user's that acts: the daemon tells all of them the same. It is the first to lock

@@ -39,32 +39,40 @@ package enum MountPoint {
   /// - Returns: its absolute path without symbolic links.
   /// - Throws: `MountFailure` saying what is in the way.
   static func prepare(_ path: String) throws -> String {
-    try checkDevice()
-    let absolute = try resolve(path)
+    func failure(_ why: String) -> MountFailure { MountFailure("cannot mount on \(path): \(why)") }
+    if access("/dev/fuse", F_OK) != 0 {
+      throw MountFailure("cannot mount: /dev/fuse is missing (load the kernel's module: modprobe fuse)")
+    }
+    if access("/dev/fuse", R_OK | W_OK) != 0 {
+      throw MountFailure("cannot mount: no permission to use /dev/fuse (chmod 666 /dev/fuse)")
+    }
+    guard let absolute = absolutePath(path) else {
+      throw failure(Errno.current == .ENOENT ? "no such directory" : "\(Errno.current)")
+    }
     while let mount = MountTable.mount(on: absolute) {
       // Another program's is not looked at by a process of another group: where automount has asked for this one, that
       // would wait for it.
-      if !mount.isOurs && !isDead(absolute) { break }
-      switch mount.isOurs ? MountProbe.look(at: absolute) : .dead {
+      if !mount.isOurs {
+        if isDead(absolute) { throw failure("a dead mount of another program is in the way") }
+        break
+      }
+      switch MountProbe.look(at: absolute) {
       case .alive:
         throw MountFailure(
           "already mounted on \(path), perhaps as a demonstration: podcastfs unmount \(path)")
       case .silent:
-        throw MountFailure(
-          "the mount on \(path) does not answer: podcastfs unmount --lazy \(path)")
-      case .dead: try clearStale(absolute)
+        throw MountFailure("the mount on \(path) does not answer: podcastfs unmount --lazy \(path)")
+      case .dead:
+        do { try Unmount.lazily(absolute) } catch {
+          throw MountFailure("cannot clear the dead mount on \(path): \(error)")
+        }
       }
     }
-    var status = stat()
-    guard stat(absolute, &status) == 0 else {
-      throw MountFailure("cannot mount on \(path): \(Errno.current)")
-    }
-    guard status.st_mode & S_IFMT == S_IFDIR else {
-      throw MountFailure("cannot mount on \(path): it is not a directory")
-    }
     let names: [String]
-    do { names = try Directories.names(in: absolute) } catch { throw MountFailure("\(error)") }
-    if !names.isEmpty { throw MountFailure("cannot mount on \(path): the directory is not empty") }
+    do throws(PosixError) { names = try Directories.names(in: absolute) } catch {
+      throw error.errno == .ENOTDIR ? failure("it is not a directory") : MountFailure("\(error)")
+    }
+    if !names.isEmpty { throw failure("the directory is not empty") }
     return absolute
   }
 
@@ -72,13 +80,6 @@ package enum MountPoint {
   static func isDead(_ path: String) -> Bool {
     var status = statvfs()
     return statvfs(path, &status) != 0 && [.ENOTCONN, .ECONNABORTED].contains(Errno.current)
-  }
-
-  private static func resolve(_ path: String) throws -> String {
-    if let absolute = absolutePath(path) { return absolute }
-    let reason = Errno.current
-    if reason == .ENOENT { throw MountFailure("cannot mount on \(path): no such directory") }
-    throw MountFailure("cannot mount on \(path): \(reason)")
   }
 
   /// The path from the root without symbolic links, also of a directory under a mount whose process has died;
@@ -103,23 +104,5 @@ package enum MountPoint {
     defer { free(resolved) }
     let base = String(cString: resolved)
     return (base == "/" ? "" : base) + trimmed[slash...]
-  }
-
-  private static func checkDevice() throws {
-    if access("/dev/fuse", F_OK) != 0 {
-      throw MountFailure("cannot mount: /dev/fuse is missing (load the kernel's module: modprobe fuse)")
-    }
-    if access("/dev/fuse", R_OK | W_OK) != 0 {
-      throw MountFailure("cannot mount: no permission to use /dev/fuse (chmod 666 /dev/fuse)")
-    }
-  }
-
-  private static func clearStale(_ path: String) throws {
-    guard MountTable.isOurs(path) else {
-      throw MountFailure("cannot mount on \(path): a dead mount of another program is in the way")
-    }
-    do { try Unmount.lazily(path) } catch {
-      throw MountFailure("cannot clear the dead mount on \(path): \(error)")
-    }
   }
 }

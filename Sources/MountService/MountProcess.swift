@@ -26,8 +26,7 @@ package struct MountProcess {
 
   /// Mounts and serves until the file system is unmounted or a signal comes.
   /// - Parameter ready: called when the mount can be listed.
-  /// - Returns: the exit status.
-  package func run(ready: () -> Void) throws -> Int32 {
+  package func run(ready: () -> Void) throws {
     Signals.blockEnding()
     ResourceLimits.shareHeaps()
     let memory = try inheritance?.memory ?? HandoverMemory()
@@ -47,9 +46,7 @@ package struct MountProcess {
     let tree = PodcastTree(
       catalog: catalog, transfers: transfers, fetcher: fetcher, settings: request.settings,
       places: request.places, owner: request.owner)
-    let notice = CompletionNotice(
-      settings: request.settings, mountPoint: request.mountPoint, places: request.places, log: request.log
-    ) { (try? catalog.effectiveRules(ofPodcast: $0))?.notify }
+    let notice = CompletionNotice(request) { (try? catalog.effectiveRules(ofPodcast: $0))?.notify }
     tree.onCompletion(notice.completed)
     notice.watch(transfers)
     let mounted = MountedTree(tree, at: request.mountPoint, isShared: request.isShared, memory: memory)
@@ -87,8 +84,6 @@ package struct MountProcess {
       announce: { notice.appeared($1, ofPodcast: $0) })
     rules.begin()
     tree.indexTranscripts()
-    let keepOrders = KeepOrders(catalog, transfers) { tree.request(for: $0) }
-    keepOrders.begin()
     let schedule = SyncSchedule(catalog: catalog, request: request, http: http)
     schedule.start()
     let renewal = DirectoryRenewal(settings: request.settings, places: request.places, log: request.log)
@@ -108,18 +103,18 @@ package struct MountProcess {
     // A client that is not stopped starts the daemon again, which would make a demonstration's folders again.
     rules.stop()
     renewal.stop()
-    keepOrders.stop()
     endSteering(besides: mount?.device)
     try? transfers.steer(transfers.steering)
     transfers.stop()
     catalog.close()
     request.log.write("unmounted from \(request.mountPoint)")
-    return 0
   }
 
   /// The user's steering of background downloads (`limit_rate`, `paused`) ends with the last of his mounts.
   /// - Parameter device: of this mount.
   private func endSteering(besides device: UInt64?) {
+    // To find other mounts takes milliseconds.
+    if Steering(runtime: request.places.runtime) == Steering() { return }
     let others = MountServer.all(places: request.places).filter { $0.device != device }
     if others.isEmpty { try? Steering().store(runtime: request.places.runtime) }
   }
@@ -137,11 +132,10 @@ package struct MountProcess {
   }
 
   /// The process before was killed when it was about to end the mount.
-  private func finish(_ inheritance: InheritedMount) -> Int32 {
+  private func finish(_ inheritance: InheritedMount) {
     takeAway(inheritance.connection, inheritance.memory[.device])
     succession(inheritance.memory, inheritance.connection).keeper?.dismiss()
     request.log.write("unmounted from \(request.mountPoint), after its process was killed at that")
-    return 0
   }
 
   /// Unmounts, unless it was unmounted: another mount may be there by now, even with the same device number. A mount whose

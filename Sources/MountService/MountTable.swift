@@ -55,22 +55,13 @@ package enum MountTable {
         .flatMap { UInt32($0.dropFirst("user_id=".count)) })
   }
 
-  /// Blanks and backslashes come as three octal digits.
+  /// Blanks and backslashes come as three octal digits behind a backslash.
   private static func unescaped(_ text: Substring) -> String {
-    var bytes: [UInt8] = []
-    var rest = Array(text.utf8)[...]
-    while let byte = rest.popFirst() {
-      let digits = rest.prefix(3)
-      if byte == UInt8(ascii: "\\"), digits.count == 3,
-        let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 8)
-      {
-        bytes.append(value)
-        rest = rest.dropFirst(3)
-      } else {
-        bytes.append(byte)
-      }
+    let parts = text.split(separator: "\\", omittingEmptySubsequences: false)
+    return parts.dropFirst().reduce(String(parts[0])) { text, part in
+      guard let value = UInt8(part.prefix(3), radix: 8) else { return "\(text)\\\(part)" }
+      return text + String(UnicodeScalar(value)) + part.dropFirst(3)
     }
-    return String(decoding: bytes, as: UTF8.self)
   }
 }
 

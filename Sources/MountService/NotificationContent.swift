@@ -15,8 +15,8 @@ struct NotificationContent: Hashable {
   var progress: Int?
   /// A file that "Play" opens.
   var playable: String?
-  /// What "Show" shows in its folder.
-  var shown: String?
+  /// A folder that "Show" opens.
+  var folder: String?
 
   private static let mostLines = 4
 
@@ -30,7 +30,7 @@ struct NotificationContent: Hashable {
     } else {
       content.playable = first.path
     }
-    content.shown = first.path
+    content.folder = first.path.map { String($0.prefix(upTo: $0.lastIndex(of: "/") ?? $0.endIndex)) }
     content.icon = shows.count == 1 ? first.cover : nil
     return content
   }
@@ -41,7 +41,7 @@ struct NotificationContent: Hashable {
     return Self(
       summary: "\(isOne ? first.title : "\(events.count) episodes") could not be downloaded",
       lines: isOne ? ["\(first.show): \(first.error ?? "")"] : distinct(events.compactMap(\.error)),
-      icon: "dialog-warning", shown: folder)
+      icon: "dialog-warning", folder: folder)
   }
 
   /// - Parameters:
@@ -49,13 +49,12 @@ struct NotificationContent: Hashable {
   ///   - count: of all, with those that are complete.
   static func running(
     _ running: [(title: String, show: String)], of count: Int, percent: Int
-  ) -> Self? {
-    guard let first = running.first else { return nil }
-    let isOne = count == 1
+  ) -> Self {
+    let isOne = count == 1 && !running.isEmpty
     let step = "\(count - running.count) of \(count) downloaded, \(percent) %"
     return Self(
-      summary: isOne ? first.title : "Downloading \(count) episodes",
-      lines: isOne ? ["\(first.show): \(percent) %"] : [step] + running.map(\.title),
+      summary: isOne ? running[0].title : "Downloading \(count) episodes",
+      lines: isOne ? ["\(running[0].show): \(percent) %"] : [step] + running.map(\.title),
       icon: "folder-download", progress: percent)
   }
 
@@ -66,7 +65,7 @@ struct NotificationContent: Hashable {
     var actions: [String] = []
     if playable != nil { actions += ["play", "Play"] }
     // A click on the notification itself.
-    if shown != nil { actions += ["show", "Show", "default", "Show"] }
+    if folder != nil { actions += ["show", "Show", "default", "Show"] }
     var hints: [String: BusValue] = ["desktop-entry": .string("podcastfs"), "category": .string("transfer")]
     if let progress {
       hints["value"] = .int32(Int32(progress))

@@ -86,6 +86,7 @@ package final class RuleKeeper: Sendable {
 
   private func lookAtAll() {
     look(at: Set(((try? catalog.subscriptions()) ?? []).map(\.podcast.id)))
+    keepRestored()
   }
 
   /// Commits that come together are looked at once.
@@ -103,6 +104,7 @@ package final class RuleKeeper: Sendable {
       }
       // While the catalogue cannot be read, the next change is waited for.
       for podcast in due { try? decide(podcast) }
+      keepRestored()
       awaitClock()
     }
   }
@@ -190,50 +192,21 @@ package final class RuleKeeper: Sendable {
       }
     }
   }
+
+  /// Keeps the episodes that a backup kept: when they have come with their feed, or were imported.
+  private func keepRestored() {
+    for entry in (try? catalog.keepOrders()) ?? [] {
+      let key = entry.episode.mediaKey
+      transfers.order(.setKept(request(entry), true)) { [self] failure in
+        if failure == nil { queue.async { [self] in try? catalog.removeKeepOrder(key) } }
+      }
+    }
+  }
 }
 
 extension RuledEpisode {
   package mutating func take(_ status: TransferStatus?) {
     facts.download = status?.stage ?? .absent
     if status?.isKept ?? false { facts.marks.insert(.kept) }
-  }
-}
-
-/// Tells the transfers of episodes that a backup keeps: when they have come with their feed, or were imported.
-final class KeepOrders: Sendable {
-  private let catalog: Catalog
-  private let transfers: any TransferService
-  private let request: @Sendable (EpisodeEntry) -> TransferRequest
-  private let queue = WorkQueue(name: "keep-orders", courtesy: 5)
-
-  init(
-    _ catalog: Catalog, _ transfers: any TransferService,
-    request: @escaping @Sendable (EpisodeEntry) -> TransferRequest
-  ) {
-    (self.catalog, self.transfers, self.request) = (catalog, transfers, request)
-  }
-
-  func begin() {
-    catalog.observeChanges { [weak self] change in
-      switch change {
-      case .newEpisodes, .episode, .podcast, .subscription, .everything: self?.look()
-      default: break
-      }
-    }
-    look()
-  }
-
-  func stop() { queue.stop() }
-
-  private func look() {
-    queue.async { [self] in
-      // Where the catalogue cannot be read, the next change is waited for.
-      for entry in (try? catalog.keepOrders()) ?? [] {
-        let key = entry.episode.mediaKey
-        transfers.order(.setKept(request(entry), true)) { [self] failure in
-          if failure == nil { queue.async { [self] in try? catalog.removeKeepOrder(key) } }
-        }
-      }
-    }
   }
 }

@@ -63,7 +63,6 @@ final class SyncSchedule: Sendable {
 
   /// Ends where the configuration has no such section any more.
   private func run(_ wakeup: WakeupEvent) {
-    let timer = try? WakeTimer()
     let network = try? NetworkWatch()
     while let next = state.withLock({ $0.isStopped ? nil : $0.timetable?.next }) {
       if next <= .now {
@@ -71,17 +70,12 @@ final class SyncSchedule: Sendable {
         if isDue(sync) { synchronize(sync) }
         continue
       }
-      timer?.set(after: next.seconds(since: .now))
-      var polled = [
-        pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0),
-        pollfd(fd: timer?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
-        pollfd(fd: network?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
-      ]
-      // Without a timer (no descriptors left) it looks now and then.
-      poll(&polled, 3, timer == nil ? 60_000 : -1)
+      var polled = [wakeup.descriptor, network?.descriptor ?? -1].map {
+        pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+      }
+      poll(&polled, 2, next.pollTimeout)
       wakeup.drain()
-      timer?.drain()
-      if polled[2].revents != 0, network?.hasChanged() == true {
+      if polled[1].revents != 0, network?.hasChanged() == true {
         state.withLock { $0.timetable?.networkChanged(now: .now) }
       }
     }

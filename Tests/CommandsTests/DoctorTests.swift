@@ -16,9 +16,6 @@ import TransferProtocol
 
   @Test func aHelperThatDoesNotRunAsRootIsAProblemForOthersThanRoot() throws {
     #expect(MachineChecks.helper(nil).text.contains("apt-get install fuse3"))
-    #expect(MachineChecks.library("3.14.0") == .fine("libfuse 3.14.0"))
-    #expect(MachineChecks.library("2.9.9").isProblem)
-    #expect(MachineChecks.library("3.2.1").isProblem)
   }
 
   @Test func anOfflineDirectoryThatCannotBeReadIsAProblem() throws {
@@ -29,19 +26,8 @@ import TransferProtocol
     #expect(doctor.output.contains("PROBLEM  the offline directory"), "\(doctor.output)")
   }
 
-  @Test func lettingOthersInNeedsRootsConsent() throws {
-    let directory = try TemporaryDirectory()
-    let closed = try directory.write("closed.conf", "# user_allow_other\nmount_max = 1000\n")
-    let open = try directory.write("open.conf", "mount_max = 1000\nuser_allow_other\n")
-    #expect(MachineChecks.sharing(closed, isRoot: false) != nil)
-    #expect(MachineChecks.sharing(open, isRoot: false) == nil)
-    #expect(MachineChecks.sharing(directory.path("none.conf"), isRoot: false) != nil)
-    #expect(MachineChecks.sharing(closed, isRoot: true) == nil)
-  }
-
   @Test func librariesThatCannotDoTheirJobAreProblems() {
-    #expect(MachineChecks.sqlite("3.0", hasFullTextSearch: false).isProblem)
-    #expect(MachineChecks.sandbox(status: 1, words: "can open a socket").isProblem)
+    #expect(MachineChecks.libraries(program: "/bin/false").count(where: \.isProblem) == 1)
     #expect(MachineChecks.libraries(program: Products.path("podcastfs")).allSatisfy { !$0.isProblem })
   }
 

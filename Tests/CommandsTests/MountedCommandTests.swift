@@ -25,8 +25,6 @@ import Testing
     #expect(rename("\(subscriptions)/\(MountedCatalogue.podcast)", subscriptions + "/Lights") == 0)
     mount.origin.change("/1.mp3") { $0.behaviour.rate = 5_000 }
     try mount.set("state", "downloading", try mount.episode(1, in: "Lights"))
-    let status = try mount.run("status").output
-    #expect(status.contains("  Lights: ") && !status.contains(MountedCatalogue.podcast), "\(status)")
     for name in ["Lights", MountedCatalogue.podcast, "harbour lights"] {
       #expect(try mount.run("refresh", name).output == "Lights: 0 new\n")
     }

@@ -17,7 +17,7 @@ import Testing
 
   @Test(arguments: [
     "export", "export -", "list --json", "status", "status --json", "status --watch", "help", "help list",
-    "help --manual podcastfs", "--version", "doctor --json", "verify", "feed feed.xml",
+    "help --manual", "--version", "doctor --json", "verify", "feed feed.xml",
     "feed --json feed.xml",
   ])
   func outputOnAFullDiskIsAFailure(_ call: String) throws {

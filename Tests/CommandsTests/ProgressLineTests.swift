@@ -1,11 +1,15 @@
 import CLI
+import PodcastModel
 import PosixKit
 import Testing
 import TransferProtocol
 
 @Suite struct ProgressLineTests {
-  private func line(_ state: TransferState, _ received: Int64, of total: Int64?) -> ProgressLine {
-    ProgressLine(name: "2024-01-03 - A quiet harbour.mp3", state: state, received: received, total: total)
+  private func line(_ state: TransferState, _ received: Int64, of total: Int64?) -> TransferStatus {
+    var status = TransferStatus(
+      TransferRequest(key: MediaKey(address: ""), fileName: "2024-01-03 - A quiet harbour.mp3"), state)
+    (status.received, status.total) = (received, total)
+    return status
   }
 
   @Test func aBarShowsNameShareBytesRateAndTimeLeft() {
@@ -14,7 +18,7 @@ import TransferProtocol
     line.eta = 15
     #expect(
       line.bar(columns: 130)
-        == "2024-01-03 - A quiet harbour                [#######.......................] "
+        == "2024-01-03 - A quiet harbour                               [#######.......................] "
         + " 25.0%  20.0 MiB  1.00 MiB/s  0:15")
     // The bar is there on the usual terminal too.
     #expect(
@@ -28,11 +32,11 @@ import TransferProtocol
     #expect(line.bar(columns: 40) == "2024-01-03 - A …harbour  25.0%  0:15")
     #expect(line.bar(columns: 24).hasPrefix("2024-01-0"))
     // The podcast gives way first, then the title's middle.
-    line.title = "A quiet harbour"
-    line.show = "Harbour Lights"
+    line.request.title = "A quiet harbour"
+    line.request.show = "Harbour Lights"
     #expect(line.bar(columns: 130).hasPrefix("A quiet harbour – Harbour Lights  "))
     #expect(line.bar(columns: 79).hasPrefix("A quiet harbour – Harbour… ["))
-    line.title = "A very long title of a very quiet harbour, part 2"
+    line.request.title = "A very long title of a very quiet harbour, part 2"
     #expect(line.bar(columns: 79).hasPrefix("A very long title…, part 2 ["), "\(line.bar(columns: 79))")
     #expect(line.text.hasSuffix("  Harbour Lights: 2024-01-03 - A quiet harbour.mp3"))
   }
@@ -77,7 +81,7 @@ import TransferProtocol
 
   @Test func pipedLinesHaveColumnsWithoutBlanks() {
     var line = line(.downloading, 5 << 20, of: 20 << 20)
-    (line.rate, line.eta, line.show) = (1 << 20, 15, "Lights")
+    (line.rate, line.eta, line.request.show) = (1 << 20, 15, "Lights")
     #expect(
       line.text
         == "downloading   25.0%    5.00MiB    20.0MiB    1.00MiB/s      0:15  "
@@ -108,7 +112,8 @@ import TransferProtocol
   }
 
   @Test func textOfStrangersMovesNoCursor() {
-    let line = ProgressLine(name: "a\u{1b}[2Jb\r\u{202e}c\n", state: .queued, received: 0, total: nil)
+    var line = line(.queued, 0, of: nil)
+    line.request.fileName = "a\u{1b}[2Jb\r\u{202e}c\n"
     #expect(line.text.hasSuffix("  a[2Jb c"))
     #expect(line.bar(columns: 80).unicodeScalars.allSatisfy { $0.value >= 32 && $0.value != 0x202e })
   }

@@ -132,9 +132,9 @@ struct ScreenSnapshotTests {
         state: place == 1 ? .failed : .downloading,
         total: 48 << 20, received: Int64(place) << 20, rate: place == 2 ? nil : 1 << 20, eta: 36,
         error: place == 1 ? "港.example は見つかりません" : place == 2 ? "stalled for 12 s" : nil, order: Int64(place),
-        title: title, fileName: "\(title).mp3")
+        title: title, show: feed.title, fileName: "\(title).mp3")
     }
-    let list = TransferList(statuses) { _ in feed.title }
+    let list = TransferList(statuses)
     try StoredScreens.check("wide") { columns in
       let screen = try catalogue.screen(
         [
@@ -175,7 +175,7 @@ struct ScreenSnapshotTests {
         key: MediaKey(bytes: Array(repeating: number, count: 16))
           ?? MediaKey(address: "https://harbour.example/"), state: state, total: 48 << 20,
         received: received,
-        rate: rate, eta: eta, error: error, order: Int64(number), title: title,
+        rate: rate, eta: eta, error: error, order: Int64(number), title: title, show: "Harbour Lights",
         fileName: "2024-01-0\(number) - \(title).mp3")
     }
     let list = TransferList(
@@ -188,8 +188,7 @@ struct ScreenSnapshotTests {
         status(
           5, .failed, "The lamplighter's round", 0, error: "HTTP 404 (not found) from media.harbour.example"),
         status(6, .cached, "Ropes", 48 << 20),
-      ]
-    ) { _ in "Harbour Lights" }
+      ])
     try StoredScreens.check("status") { columns in
       LiveDisplay.screen(columns, 24, footer: [list.summary]) { list.entries(columns: $0) }.map(\.text)
         .joined(separator: "\n")

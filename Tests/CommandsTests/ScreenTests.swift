@@ -49,11 +49,7 @@ import Testing
   ]
 
   @Test func helpAndManualsUseWordsThatEverybodyKnows() throws {
-    let topics = CommandLineTool.commands.map { [$0.name] } + [["options"], []]
-    let pages = ["podcastfs", "podcastfs.conf", "podcastfs-transferd", "mount.podcastfs"].map {
-      ["--manual", $0]
-    }
-    for words in topics + pages {
+    for words in CommandLineTool.commands.map({ [$0.name] }) + [["options"], [], ["--manual"]] {
       let text = try Products.run("podcastfs", ["help"] + words, in: environment).output
       let line = text.split { $0 == "\n" }.joined(separator: " ")
       for word in Self.oldWords { #expect(!line.contains(word), "\(words): \(word)") }

@@ -185,9 +185,5 @@ struct SteeringTests {
     let path = try episode("a.mp3", "cached")
     #expect(try run("verify", path).output.hasPrefix("0 episodes checked"))
     #expect(try run("verify", "--quiet", path).output == "")
-    #expect(try run("help", "--complete", "zsh", "podcastfs verify --").output.hasPrefix("--json\n--quiet\n"))
-    #expect(try run("help", "--complete", "zsh", "podcastfs queue ").output == "add\nfirst\nremove\nclear\n")
-    #expect(try run("help", "--complete", "zsh", "podcastfs mark p").output == "played\n")
-    #expect(try run("help", "--complete", "zsh", "podcastfs mark played ").output == "/f\n")
   }
 }

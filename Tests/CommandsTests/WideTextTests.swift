@@ -35,9 +35,8 @@ enum WideText {
     #expect(ColumnText.cut("🇩🇪🇩🇪🇩🇪", 5) == "🇩🇪🇩🇪…")
   }
 
-  @Test func linesBreakBesideWideCharactersAndBeforeNoClosingMark() {
+  @Test func linesBreakBesideWideCharactersAndBeforeNoMark() {
     #expect(ColumnText.wrapped("港の灯、夜の霧。", 6) == "港の\n灯、夜\nの霧。")
-    #expect(ColumnText.wrapped("朝の「夜明け」", 6) == "朝の\n「夜明\nけ」")
     #expect(
       ColumnText.wrapped("see https://harbour.example/a-long-address", 10)
         == "see https://harbour.example/a-long-address")

@@ -82,9 +82,13 @@ import Testing
     ),
     ("[feed \"x\"]", "1: feed=x is not valid: it takes an address that begins with http:// or https://"),
     ("[feed \"http://x/\"]\ndownloads = 3", "2: unknown key in a [feed] section: downloads"),
-    ("[feed \"http://x/\"]\nnotify = on", "2: notify=on is not valid: it takes 0 or 1"),
     (
-      "[subscriptions]\nkinds = short", "2: kinds=short is not valid: it takes some of full, trailer, bonus"
+      "[feed \"http://x/\"]\nnotify = on",
+      "2: notify=on is not valid: it takes 0|1 (1: the desktop announces new episodes; 0: it announces no downloads either)"
+    ),
+    (
+      "[subscriptions]\nkinds = short",
+      "2: kinds=short is not valid: it takes KINDS (only episodes of these kinds: full, trailer, bonus)"
     ),
     ("[subscriptions]\nrefresh = 1000", "2: unknown key in [subscriptions]: refresh"),
   ])

@@ -9,8 +9,11 @@ import Testing
     let file = #filePath.replacing("Tests/ConfigurationTests/OptionTableTests.swift", with: "")
     let text = String(
       decoding: try Directories.read(file + "Documentation/Configuration.md"), as: UTF8.self)
-    let rows = (OptionHelp.all + FeedSettings.options.map(\.help) + SyncSettings.options.map(\.help)).map(
-      \.row)
+    let options = OptionHelp.all + FeedSettings.options.map(\.help) + SyncSettings.options.map(\.help)
+    let rows = options.map { option in
+      let value = option.placeholder.map { " `=\($0.replacing("|", with: "\\|"))`" } ?? ""
+      return "| `\(option.key)`\(value) | \(option.usual ?? "none") | \(option.text) |"
+    }
     let missing = rows.filter { !text.split(separator: "\n").contains(Substring($0)) }
     #expect(missing.isEmpty, "\(missing.joined(separator: "\n"))")
     let documented = text.split(separator: "\n").filter { $0.hasPrefix("| `") }

@@ -69,7 +69,7 @@ import Testing
 
   @Test(arguments: [
     "foo:bar", "http://", "://", "ftp://x:1", "http://h:99999", "http://a b:1", "http://h:0",
-    "http://ann:pw@:3128",
+    "http://ann:pw@:3128", "proxy",
   ])
   func whatIsNoProxyIsRefusedWithoutItsPassword(_ text: String) {
     #expect(
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "", "proxy", "proxy:3128", "http://proxy", "http://ann:p@ss@proxy:3128/", "socks5h://[::1]:1080",
+    "", "proxy:3128", "http://proxy", "http://ann:p@ss@proxy:3128/", "socks5h://[::1]:1080",
     "https://[::1]",
   ])
   func whatIsAProxyIsTaken(_ text: String) throws {

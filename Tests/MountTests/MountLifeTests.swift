@@ -161,7 +161,7 @@ import Testing
     #expect(try fixture.list(fixture.root) == [])
   }
 
-  @Test func whoeverKeepsAMountBusyIsNamedAndLazilyItGoesAllTheSame() throws {
+  @Test func aMountThatProgramsUseStaysAndLazilyItGoesAllTheSame() throws {
     let fixture = try MountFixture()
     try fixture.mount()
     let user = try RunningProcess(
@@ -171,13 +171,9 @@ import Testing
     #expect(eventually { (try? Directories.read("/proc/\(user.id)/comm")) == Array("sleep\n".utf8) })
     let busy = try fixture.run("unmount", fixture.root)
     #expect(busy.end == .exit(1))
-    // With a descriptor of the mount that it has inherited it would name itself.
-    let inherited = try shell(fixture, "podcastfs unmount \"$MNT\" 7<\"$MNT/Search\"")
-    #expect(inherited.wait() == .exit(1) && !inherited.errors.contains("podcastfs ("), "\(inherited.errors)")
     #expect(
-      busy.errors
-        == "podcastfs: cannot unmount \(fixture.root): it is in use by sleep (\(user.id)); end them, or use --lazy\n"
-    )
+      busy.errors.hasPrefix("podcastfs: cannot unmount \(fixture.root): Device or resource busy"),
+      "\(busy.errors)")
     #expect(try fixture.list(fixture.root).count == 6)
     #expect(try fixture.run("unmount", "--lazy", fixture.root).end == .exit(0))
     #expect(try fixture.list(fixture.root) == [])
@@ -189,7 +185,7 @@ import Testing
     try fixture.mount()
     let waiting = try shell(fixture, "cd \"$MNT/Search\" && { podcastfs unmount ..; true; }")
     #expect(waiting.wait() == .exit(0))
-    #expect(waiting.errors.contains("it is in use by sh (\(waiting.id))"), "\(waiting.errors)")
+    #expect(waiting.errors.contains("Device or resource busy"), "\(waiting.errors)")
     let process = try shell(fixture, "cd \"$MNT/Search\" && exec podcastfs unmount ..")
     #expect(process.wait() == .exit(0), "\(process.errors)")
     #expect(try fixture.list(fixture.root) == [])

@@ -16,17 +16,21 @@ struct CatalogSession: Sendable {
   let http: HTTPClient
   let catalog: Catalog
 
-  /// - Parameter change: changes the settings by the command's own options, such as `--country`.
-  init(_ change: (inout Settings) -> Void = { _ in }) throws {
-    let loaded = try CommandSettings.load()
-    var settings = loaded.settings
-    change(&settings)
-    places = loaded.places
-    self.settings = settings
+  /// - Parameter options: the command's own, such as `--country`, as options of a mount.
+  init(options: [String] = []) throws {
+    (places, settings) = try CommandSettings.load(options: options)
     try places.create()
     http = HTTPClient(name: "catalog-http")
     catalog = try Catalog(places: places, settings: settings, http: http, feedReader: .program())
     if let note = catalog.note { StandardStreams.complain(note) }
+  }
+
+  /// Opens a session for a command that does something to each of its operands, and goes on where one fails.
+  static func forEach(_ arguments: ArgumentList, _ body: (String, CatalogSession) throws -> Void) throws {
+    let operands = try arguments.operands()
+    let session = try CatalogSession()
+    defer { session.settle() }
+    try operands.forEachReporting { try body($0, session) }
   }
 
   /// How far all downloads are, as the daemon says, or the last one has said.
@@ -138,9 +142,7 @@ extension CatalogSession {
     guard (try? ExtendedAttributes.get("user.podcastfs." + attribute, of: path)) ?? nil != nil else {
       throw CommandFailure("\(path): not \(kind) in a podcastfs mount")
     }
-    if let stranger = MountOwner.stranger(at: path, places: places) {
-      throw CommandFailure("\(path): \(stranger)")
-    }
+    try MountOwner.check([path], places: places)
     return NodeID(rawValue: UInt64(status.st_ino))
   }
 
@@ -170,10 +172,14 @@ extension Waiting {
 
 /// The user's settings, for commands that take no options of a mount.
 enum CommandSettings {
-  static func load() throws -> (places: Places, settings: Settings) {
+  /// - Throws: `UsageError` for options that cannot be used.
+  static func load(options: [String] = []) throws -> (places: Places, settings: Settings) {
+    do { _ = try Settings.load(file: "/dev/null", environment: [:], options: options) } catch {
+      throw UsageError("\(error)")
+    }
     let places = try Places()
     let loaded = try Settings.load(
-      file: places.configurationFile, environment: Places.processEnvironment)
+      file: places.configurationFile, environment: Places.processEnvironment, options: options)
     return (places, loaded.settings)
   }
 }

@@ -8,9 +8,6 @@ internal import PosixKit
 internal import TransferProtocol
 
 enum DirectoryCommand: Command {
-  static let name = "directory"
-  static let summary = "search millions of podcasts without the network"
-  static let worksOnMounts = false
   static let usage = """
     podcastfs directory fetch [--queue]
     podcastfs directory import FILE|-
@@ -27,94 +24,27 @@ enum DirectoryCommand: Command {
                    for some minutes
       status       what is installed; status 1 where nothing is
       remove       removes the directory, and what has been downloaded of a dump
-      --json       {"installed", "path", "podcasts", "left_out", "bytes", "dump_date", "imported",
-                   "source", "download": {"bytes", "total"}}
     """
 
-  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
-    let isJSON = arguments.takeFlag("--json")
+  static func run(_ arguments: inout ArgumentList) throws {
     let isQueued = arguments.takeFlag("--queue")
     let operands = try arguments.operands()
-    let (places, settings) = try CommandSettings.load()
-    let place = DirectoryPlace(settings, places)
-    if operands.first == "fetch" || operands.first == "import" { DirectoryImport.cleansAtEnd(place) }
-    DirectoryImport.clean(place)
-    switch (operands.first, operands.count) {
-    case ("fetch", 1):
-      var settings = settings
-      // Of the mount that calls it.
-      let address = Places.processEnvironment[DumpQuestion.addressVariable]
-      settings.directoryURL = address ?? settings.directoryURL
-      return try fetch(place, places, settings, isJSON, isQueued: isQueued)
-    case ("import", 2): return try importFile(operands[1], place, places, settings, isJSON)
-    case ("status", 1): return try status(place, places, settings, isJSON)
+    var (places, settings) = try CommandSettings.load()
+    // Of the mount that calls it.
+    settings.directoryURL = Places.processEnvironment[DumpQuestion.addressVariable] ?? settings.directoryURL
+    try places.create()
+    let work = DirectoryWork(places: places, settings: settings)
+    if operands[0] == "fetch" || operands[0] == "import" { DirectoryImport.cleansAtEnd(work.place) }
+    DirectoryImport.clean(work.place)
+    switch (operands[0], operands.count) {
+    case ("fetch", 1): try work.fetch(waits: !isQueued)
+    case ("import", 2): try work.importFile(operands[1])
+    case ("status", 1): try work.status()
     case ("remove", 1):
-      let directory = PodcastDirectory(place: place)
-      if directory.isInstalled { try directory.remove() }
-      try DumpDownload(place, places, settings).remove()
-      return 0
+      if work.directory.isInstalled { try work.directory.remove() }
+      try DumpDownload(places, settings).remove()
     default: throw UsageError("directory takes fetch, import FILE, status or remove")
     }
-  }
-
-  private static func importFile(
-    _ file: String, _ place: DirectoryPlace, _ places: Places, _ settings: Settings, _ isJSON: Bool
-  ) throws -> Int32 {
-    try places.create()
-    let source = try open(file)
-    let name = file == "-" ? "standard input" : String(file.split(separator: "/").last ?? "")
-    do {
-      let facts = try DirectoryWork.run(source, name: name, place, settings)
-      report(facts, place, isJSON)
-    } catch {
-      throw DirectoryWork.failure(of: file, error)
-    }
-    return 0
-  }
-
-  private static func fetch(
-    _ place: DirectoryPlace, _ places: Places, _ settings: Settings, _ isJSON: Bool, isQueued: Bool
-  ) throws -> Int32 {
-    let shown = WebAddress(settings.dumpAddress).shown
-    let download = try DumpDownload(place, places, settings)
-    let begun = wallClockSeconds()
-    do {
-      guard let identity = try download.ask() else {
-        try download.remove()
-        if isJSON { return try status(place, places, settings, true) }
-        StandardStreams.report("the newest directory is installed")
-        return 0
-      }
-      try download.order(identity)
-      if isQueued {
-        StandardStreams.report("it is being downloaded: podcastfs directory fetch installs it then")
-        return 0
-      }
-      let (status, whole) = try download.wait(identity)
-      let facts = try DirectoryWork.run(
-        download.open(status), name: shown, identity: whole.text, place, settings)
-      try download.remove()
-      report(facts, place, isJSON)
-    } catch {
-      // Another command has installed it meanwhile, and ended the download.
-      if let facts = try? PodcastDirectory(place: place).facts(), facts.made >= begun, facts.source == shown {
-        report(facts, place, isJSON)
-        return 0
-      }
-      if (error as? DirectoryError)?.errno == .EINVAL { try? download.remove() }
-      throw DirectoryWork.failure(of: shown, error)
-    }
-    return 0
-  }
-
-  private static func report(_ facts: DirectoryFacts, _ place: DirectoryPlace, _ isJSON: Bool) {
-    if isJSON { return StandardStreams.print(json(facts, nil, place.file).indentedText) }
-    StandardStreams.report(installed(facts))
-  }
-
-  private static func open(_ file: String) throws -> FileDescriptor {
-    if file == "-" { return FileDescriptor(owning: dup(STDIN_FILENO)) }
-    return try FileDescriptor(opening: file, O_RDONLY)
   }
 
   /// "4,710,545 podcasts (812 MiB), newest of 2026-08-02".
@@ -125,52 +55,74 @@ enum DirectoryCommand: Command {
       facts.refused > 0 ? ", \(HumanText.count(facts.refused, "row")) without a title or a feed left out" : ""
     return "\(HumanText.count(facts.podcasts, "podcast")), \(HumanText.size(facts.bytes))\(date)\(refused)"
   }
-
-  private static func status(
-    _ place: DirectoryPlace, _ places: Places, _ settings: Settings, _ isJSON: Bool
-  ) throws -> Int32 {
-    let directory = PodcastDirectory(place: place)
-    let facts = directory.isInstalled ? try directory.facts() : nil
-    let part = try DumpDownload(place, places, settings).status
-    if isJSON {
-      StandardStreams.print(json(facts, part, place.file).indentedText)
-    } else if let facts {
-      StandardStreams.tell(installed(facts))
-      let imported = "imported \(CivilTime.iso8601(facts.made)) from \(PrintableText.line(facts.source))"
-      StandardStreams.tell("    \(imported)\n    \(directory.place.file)", hanging: 2)
-    } else {
-      StandardStreams.complain("\(DirectoryError.missing)")
-    }
-    if let part, !isJSON {
-      let end =
-        part.state == .cached
-        ? ": podcastfs directory fetch installs it" : part.error.map { ": \($0)" } ?? ""
-      StandardStreams.tell("a new dump: \(DumpDownload.words(part))\(end)", hanging: 2)
-    }
-    return facts == nil ? 1 : 0
-  }
-
-  private static func json(
-    _ facts: DirectoryFacts?, _ part: TransferStatus?, _ path: String
-  ) -> JSONValue {
-    func time(_ seconds: Int64?) -> JSONValue {
-      seconds.flatMap { $0 > 0 ? CivilTime.iso8601($0) : nil }.json
-    }
-    return .members([
-      "installed": facts != nil, "path": path, "podcasts": facts?.podcasts ?? 0,
-      "left_out": facts?.refused ?? 0, "bytes": facts?.bytes ?? 0, "dump_date": time(facts?.newest),
-      "imported": time(facts?.made), "source": facts?.source,
-      "download": part.map {
-        JSONValue.members(["bytes": $0.received, "total": $0.total])
-      } ?? .null,
-    ])
-  }
 }
 
-enum DirectoryWork {
-  static func run(
-    _ source: borrowing FileDescriptor, name: String, identity: String? = nil, _ place: DirectoryPlace,
-    _ settings: Settings
+private struct DirectoryWork {
+  let places: Places
+  let settings: Settings
+
+  var place: DirectoryPlace { DirectoryPlace(settings, places) }
+  var directory: PodcastDirectory { PodcastDirectory(place: place) }
+
+  func importFile(_ file: String) throws {
+    let isInput = file == "-"
+    let name = isInput ? "standard input" : String(file.split(separator: "/").last ?? "")
+    let source =
+      isInput ? FileDescriptor(owning: dup(STDIN_FILENO)) : try FileDescriptor(opening: file, O_RDONLY)
+    do { report(try install(source, name: name)) } catch { throw failure(of: file, error) }
+  }
+
+  func fetch(waits: Bool) throws {
+    let shown = WebAddress(settings.dumpAddress).shown
+    let download = try DumpDownload(places, settings)
+    let begun = wallClockSeconds()
+    do {
+      guard let identity = try download.ask() else {
+        try download.remove()
+        StandardStreams.report("the newest directory is installed")
+        return try StandardStreams.show(json(try directory.facts(), nil)) {}
+      }
+      try download.order(identity)
+      if !waits {
+        return StandardStreams.report("it is being downloaded: podcastfs directory fetch installs it then")
+      }
+      let (status, whole) = try download.wait(identity)
+      let facts = try install(try download.open(status), name: shown, identity: whole.text)
+      try download.remove()
+      report(facts)
+    } catch {
+      // Another command has installed it meanwhile, and ended the download.
+      if let facts = try? directory.facts(), facts.made >= begun, facts.source == shown {
+        return report(facts)
+      }
+      if (error as? DirectoryError)?.errno == .EINVAL { try? download.remove() }
+      throw failure(of: shown, error)
+    }
+  }
+
+  func status() throws {
+    let facts = directory.isInstalled ? try directory.facts() : nil
+    let part = try DumpDownload(places, settings).status
+    StandardStreams.show(json(facts, part)) {
+      if let facts {
+        StandardStreams.tell(DirectoryCommand.installed(facts))
+        let imported = "imported \(CivilTime.iso8601(facts.made)) from \(PrintableText.line(facts.source))"
+        StandardStreams.tell("    \(imported)\n    \(place.file)", hanging: 2)
+      } else {
+        StandardStreams.complain("\(DirectoryError.missing)")
+      }
+      if let part {
+        let end =
+          part.state == .cached
+          ? ": podcastfs directory fetch installs it" : part.error.map { ": \($0)" } ?? ""
+        StandardStreams.tell("a new dump: \(DumpDownload.words(part))\(end)", hanging: 2)
+      }
+    }
+    if facts == nil { throw CommandEnd() }
+  }
+
+  private func install(
+    _ source: borrowing FileDescriptor, name: String, identity: String? = nil
   ) throws -> DirectoryFacts {
     let line = StatusLine()
     defer { line.clear() }
@@ -180,7 +132,11 @@ enum DirectoryWork {
     return try work.run(source, name: name, identity: identity)
   }
 
-  static func failure(of operand: String, _ error: any Error) -> CommandFailure {
+  private func report(_ facts: DirectoryFacts) {
+    StandardStreams.show(json(facts, nil)) { StandardStreams.report(DirectoryCommand.installed(facts)) }
+  }
+
+  private func failure(of operand: String, _ error: any Error) -> CommandFailure {
     guard let error = error as? DirectoryImport.NoRoom else { return CommandFailure(of: operand, error) }
     let reserved = error.reserved > 0 ? ", and min_free keeps \(HumanText.size(error.reserved)) of it" : ""
     return CommandFailure(
@@ -188,7 +144,7 @@ enum DirectoryWork {
         + "\(HumanText.size(error.free)) is free\(reserved)")
   }
 
-  private static func words(_ stage: DirectoryImport.Stage) -> String {
+  private func words(_ stage: DirectoryImport.Stage) -> String {
     switch stage {
     case .waiting: "waiting for another import"
     case .unpacking(let bytes, let total):
@@ -197,6 +153,16 @@ enum DirectoryWork {
     case .reading(let count): "reading: \(HumanText.count(count, "podcast"))"
     case .writing(let count, let total): "writing: \(count) of \(HumanText.count(total, "podcast"))"
     }
+  }
+
+  private func json(_ facts: DirectoryFacts?, _ part: TransferStatus?) -> JSONValue {
+    func time(_ seconds: Int64?) -> String? { seconds.flatMap { $0 > 0 ? CivilTime.iso8601($0) : nil } }
+    return .members([
+      "installed": facts != nil, "path": place.file, "podcasts": facts?.podcasts ?? 0,
+      "left_out": facts?.refused ?? 0, "bytes": facts?.bytes ?? 0, "dump_date": time(facts?.newest),
+      "imported": time(facts?.made), "source": facts?.source,
+      "download": part.map { JSONValue.members(["bytes": $0.received, "total": $0.total]) },
+    ])
   }
 }
 
@@ -208,9 +174,10 @@ final class StatusLine {
   func show(_ text: String) {
     guard isTerminal, shown.map({ MonotonicTime.now.seconds(since: $0) > 0.1 }) ?? true else { return }
     shown = .now
-    let line = ColumnText.cut(PrintableText.line(text), Terminal.errors.size.columns - 1)
-    StandardStreams.write("\r\(line)\u{1b}[K", to: StandardStreams.errors)
+    draw(ColumnText.cut(text, Terminal.errors.size.columns - 1))
   }
 
-  func clear() { if shown != nil { StandardStreams.write("\r\u{1b}[K", to: StandardStreams.errors) } }
+  func clear() { if shown != nil { draw("") } }
+
+  private func draw(_ line: String) { StandardStreams.write("\r\(line)\u{1b}[K", to: StandardStreams.errors) }
 }

@@ -18,15 +18,14 @@ final class DumpDownload {
   private let client: TransferClient
   private let changes: Monitor<Int>
 
-  init(_ place: DirectoryPlace, _ places: Places, _ settings: Settings) throws {
-    (self.place, self.settings) = (place, settings)
+  init(_ places: Places, _ settings: Settings) throws {
+    (place, self.settings) = (DirectoryPlace(settings, places), settings)
     let address = settings.dumpAddress
     request = TransferRequest(
       // A key of its own, so that an episode with the same address is another download.
       key: MediaKey(address: WebAddress("directory:" + address)), url: address, title: "offline directory",
       show: WebAddress(address).host ?? "", fileName: "", allowsPrivateHosts: settings.directoryURL != nil,
       userAgent: settings.effectiveUserAgent, isEpisode: false)
-    try places.create()
     // Without a mount the daemon knows no settings.
     client = try TransferClient(
       places: places, settings: settings, isMount: MountServer.mountPoints(places: places).isEmpty)
@@ -59,14 +58,14 @@ final class DumpDownload {
     if let status, status.state == .cached {
       if dump.isCertain, identity(of: status) == dump {
         // Where the daemon's store was lost, it took this for an episode.
-        return status.isEpisode ? try order(.start(request)) : ()
+        return status.isEpisode ? try client.wait(for: .start(request)) : ()
       }
       try remove()
     }
     try DirectoryImport.checkRoom(
       forArchive: dump.length ?? 0, received: status?.received ?? 0, at: place,
       minimumFree: settings.minimumFree)
-    try order(.start(request))
+    try client.wait(for: .start(request))
   }
 
   /// Waits until the dump is complete, and shows the progress.
@@ -105,18 +104,12 @@ final class DumpDownload {
   /// Removes the downloaded bytes of this dump and of others. Where the daemon's store was lost, it takes them for episodes.
   func remove() throws {
     let others = client.allStatuses().filter { !$0.isEpisode && $0.key != request.key }
-    for key in others.map(\.key) + [request.key] { try order(.forget(key)) }
+    for key in others.map(\.key) + [request.key] { try client.wait(for: .forget(key)) }
   }
 
   private func identity(of status: TransferStatus) -> DumpIdentity? {
     let journal = RangeJournal(reading: client.layout.journal(status.key, status.generation))
     return journal.representation.map { DumpIdentity(url: request.url, $0) }
-  }
-
-  /// Waits until the daemon has confirmed an order, for a minute at most.
-  private func order(_ order: TransferOrder) throws {
-    let end = Waiting.result(within: 60) { client.order(order, completion: $0) }
-    if let failure = end ?? nil { throw CommandFailure(failure.message) }
   }
 
   /// "412 MiB of 1.70 GiB downloaded, 24 %, 3 min left".

@@ -6,30 +6,16 @@ internal import PodcastModel
 internal import PosixKit
 
 enum FeedCommand: Command {
-  static let name = "feed"
-  static let summary = "show how podcastfs reads a feed"
-  static let worksOnMounts = false
   static let usage = """
     podcastfs feed [--json] FEED-URL|FILE
 
     Shows how podcastfs reads a feed: the podcast, its episodes with the names that they would get, and warnings for what was
     repaired or left out. It stores nothing.
-
-      --json  {"title", "author", "link", "image", "language", "feed_url", "warnings": [], "episodes": [{"title", "guid",
-              "published", "duration", "name", "enclosures": [{"url", "type", "length"}], …}], …}, null for what the feed does
-              not have
     """
 
-  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
-    let isJSON = arguments.takeFlag("--json")
-    let operands = try arguments.operands(1...1, "feed takes one address or file")
-    let report = try report(on: operands[0])
-    guard isJSON else {
-      StandardStreams.tell(report.text, hanging: 2)
-      return 0
-    }
-    StandardStreams.print(report.json.indentedText)
-    return 0
+  static func run(_ arguments: inout ArgumentList) throws {
+    let report = try report(on: arguments.operands()[0])
+    StandardStreams.show(report.json) { StandardStreams.tell(report.text, hanging: 2) }
   }
 
   private static func report(on source: String) throws -> FeedReport {
@@ -59,14 +45,6 @@ enum FeedCommand: Command {
   }
 
   private static func report(at url: WebAddress) throws -> FeedReport {
-    let response = try fetch(url)
-    let feed = try FeedReader.program().parse(
-      FeedBody(response.body), baseURL: WebAddress(response.head.effectiveURL),
-      httpCharset: response.head.charset)
-    return FeedReport(feed: feed, feedURL: url, now: wallClockSeconds())
-  }
-
-  private static func fetch(_ url: WebAddress) throws -> HTTPResponse {
     let settings = try CommandSettings.load().settings
     var request = HTTPRequest(url: url.forRequest, settings)
     request.allowsPrivateHosts = true
@@ -80,6 +58,9 @@ enum FeedCommand: Command {
     guard (200..<300).contains(response.head.status) else {
       throw CommandFailure(HTTPStatus.text(response.head.status, from: url.host ?? "the host"))
     }
-    return response
+    let feed = try FeedReader.program().parse(
+      FeedBody(response.body), baseURL: WebAddress(response.head.effectiveURL),
+      httpCharset: response.head.charset)
+    return FeedReport(feed: feed, feedURL: url, now: wallClockSeconds())
   }
 }

@@ -8,8 +8,6 @@ internal import TransferClient
 internal import TransferProtocol
 
 enum ForgetCommand: Command {
-  static let name = "forget"
-  static let summary = "remove podcasts and their downloads everywhere"
   static let usage = """
     podcastfs forget NAME|FEED-URL…
 
@@ -17,12 +15,9 @@ enum ForgetCommand: Command {
     downloads. NAME is a folder in Subscriptions/ or Downloaded/, or the podcast's title.
     """
 
-  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
-    let names = try arguments.operands(1..., "forget takes the name of a podcast")
-    let session = try CatalogSession()
-    defer { session.settle() }
-    try session.catalog.finishForgetting()
-    return names.forEachReporting { name in
+  static func run(_ arguments: inout ArgumentList) throws {
+    try CatalogSession.forEach(arguments) { name, session in
+      try session.catalog.finishForgetting()
       let podcast = try session.knownPodcast(name)
       // First: where this process ends meanwhile, the podcast is still there to be forgotten again.
       try drop(try session.catalog.mediaKeys(ofPodcast: podcast), session)
@@ -36,24 +31,11 @@ enum ForgetCommand: Command {
     }
   }
 
-  /// Seconds for the daemon to drop one more download.
-  private static let patience = 30.0
-
   private static func drop(_ keys: [MediaKey], _ session: CatalogSession) throws {
     let transfers = try TransferClient(places: session.places, settings: session.settings, isMount: false)
     defer { transfers.stop() }
     // Also what only the cache knows of.
-    transfers.waitUntilCurrent(until: .after(patience))
-    // All at once: they have few commits in common.
-    let orders = Monitor<[TransferFailure?]>([])
-    let known = keys.filter { transfers.status(of: $0) != nil }
-    for key in known {
-      transfers.order(.forget(key)) { failure in orders.withLockNotifying { $0.append(failure) } }
-    }
-    for count in 0..<known.count {
-      let failure = orders.wait(until: .after(patience)) { $0.count > count ? .some($0[count]) : nil }
-      guard let failure else { throw CommandFailure("the transfer daemon did not drop a download") }
-      if let failure { throw CommandFailure("cannot drop a download: \(failure.message)") }
-    }
+    transfers.waitUntilCurrent(until: .after(30))
+    for key in keys where transfers.status(of: key) != nil { try transfers.wait(for: .forget(key)) }
   }
 }

@@ -4,8 +4,6 @@ internal import PodcastModel
 internal import PosixKit
 
 enum ImportCommand: Command {
-  static let name = "import"
-  static let summary = "import a list of podcasts, or a backup of another program"
   static let usage = """
     podcastfs import [--dry-run] [--json] [--quiet] FILE
 
@@ -15,16 +13,15 @@ enum ImportCommand: Command {
     reported, and the status is 1; good ones are used.
 
       --dry-run  changes nothing
-      --json     {"added", "known", "refused", "rules", "episodes", "awaited", "searches": [], "problems": []}
     """
 
-  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
-    let isJSON = arguments.takeFlag("--json")
+  static func run(_ arguments: inout ArgumentList) throws {
     let isDry = arguments.takeFlag("--dry-run")
-    let operands = try arguments.operands(1...1, "import takes one file")
+    let operands = try arguments.operands()
     let session = try CatalogSession()
     defer { session.settle() }
-    let file = operands[0] == "-" ? "/dev/stdin" : operands[0]
+    // As desktops name a file.
+    let file = operands[0] == "-" ? "/dev/stdin" : PlayerWatch.path(of: operands[0]) ?? operands[0]
     let bytes = try Directories.read(file, limit: OPMLDocument.backupLimit)
     var outcome: OPMLImport
     do {
@@ -35,14 +32,12 @@ enum ImportCommand: Command {
     }
     if !isDry { search(session, &outcome) }
     let isUseless = outcome.added + outcome.known == 0
-    if isJSON {
-      StandardStreams.print(json(outcome).indentedText)
-    } else {
+    try StandardStreams.show(json(outcome)) {
       for problem in outcome.problems { StandardStreams.complain(problem) }
       if isUseless { throw CommandFailure("\(operands[0]) has no feed that can be followed") }
       report(outcome, isDry: isDry)
     }
-    return outcome.refused > 0 || isUseless ? 1 : 0
+    if outcome.refused > 0 || isUseless { throw CommandEnd() }
   }
 
   private static func follow(

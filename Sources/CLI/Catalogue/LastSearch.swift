@@ -78,10 +78,9 @@ struct LastSearch {
 
   private var missing: String {
     guard let query else { return "nothing was searched for yet: podcastfs search WORDS" }
-    let search = "the last search (\(PrintableText.line(query)))"
-    guard let results else { return "\(search) failed: podcastfs search WORDS" }
-    return results.isEmpty
-      ? "\(search) found nothing: podcastfs search WORDS"
-      : "\(search) printed \(HumanText.count(results.count, "result"))"
+    let outcome =
+      results.map { $0.isEmpty ? "found nothing" : "printed \(HumanText.count($0.count, "result"))" }
+      ?? "failed"
+    return "the last search (\(PrintableText.line(query))) \(outcome): podcastfs search WORDS"
   }
 }

@@ -6,8 +6,6 @@ internal import PosixKit
 internal import TransferProtocol
 
 enum RulesCommand: Command {
-  static let name = "rules"
-  static let summary = "show and set what is downloaded automatically"
   static let usage = """
     podcastfs rules [--try] [--json] PODCAST [KEY=VALUE…]
 
@@ -23,52 +21,36 @@ enum RulesCommand: Command {
       after_played=drop   drops what was played; drop:2d: two days later; keep
       notify=1            announces new episodes; 0: announces nothing
       --try               sets nothing, shows what would happen
-      --json              {"name", "rules": {}, "configured": {}, "episodes": [{"title", "published", "state", "decision",
-                          "reason"}]}
     """
 
-  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
+  static func run(_ arguments: inout ArgumentList) throws {
     let isTrial = arguments.takeFlag("--try")
-    let isJSON = arguments.takeFlag("--json")
     let operands = try arguments.operands()
-    guard let name = operands.first else { throw UsageError("rules takes the name of a podcast") }
+    let name = operands[0]
     let values = try operands.dropFirst().map(pair)
     let session = try CatalogSession()
     defer { session.settle() }
     let podcast = try session.knownPodcast(name)
-    let own = try changed(try session.catalog.rules(ofPodcast: podcast), by: values)
+    var own = try session.catalog.rules(ofPodcast: podcast)
+    for (key, value) in values {
+      do { try own.set(key, to: value) } catch { throw UsageError("\(error)") }
+    }
     guard try session.catalog.subscriptions().contains(where: { $0.podcast.id == podcast }) else {
       throw CommandFailure("\(WebAddress(name).shown) is not followed: podcastfs subscribe")
     }
     if !isTrial { try session.catalog.setRules(values, ofPodcast: podcast) }
     let outlook = try RuleOutlook(podcast, own, session)
-    if isJSON {
-      StandardStreams.print(outlook.json.indentedText)
-    } else {
-      outlook.show()
-    }
-    return 0
+    StandardStreams.show(outlook.json, orText: outlook.show)
   }
 
   private static func pair(_ word: String) throws -> (key: SubscriptionRules.Key, value: String) {
     let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 2 else { throw UsageError("\(PrintableText.line(word)) is not KEY=VALUE") }
     guard let key = SubscriptionRules.Key(rawValue: parts[0]) else {
-      let keys = SubscriptionRules.Key.allCases.map(\.rawValue)
-      let question = SimilarWord.question(parts[0], among: keys)
+      let question = SimilarWord.question(parts[0], among: SubscriptionRules.Key.allCases.map(\.rawValue))
       throw UsageError("there is no rule \"\(PrintableText.line(parts[0]))\"\(question)")
     }
     return (key, parts[1])
-  }
-
-  private static func changed(
-    _ rules: SubscriptionRules, by values: [(key: SubscriptionRules.Key, value: String)]
-  ) throws -> SubscriptionRules {
-    var rules = rules
-    for (key, value) in values {
-      do { try rules.set(key, to: value) } catch { throw UsageError("\(error)") }
-    }
-    return rules
   }
 }
 
@@ -78,11 +60,6 @@ extension SubscriptionRules {
 
 /// What rules want for the newest episodes of a subscription.
 private struct RuleOutlook {
-  private struct Line {
-    var episode: RuledEpisode
-    var decision: RuleDecision
-  }
-
   private static let limit = 20
 
   private let name: String
@@ -90,8 +67,7 @@ private struct RuleOutlook {
   private let configured: SubscriptionRules
   private let order: SubscriptionRules.Order
   /// The newest first.
-  private let lines: [Line]
-  private let count: Int
+  private let lines: [(episode: RuledEpisode, verdict: RuleDecision)]
 
   /// - Parameter own: of the subscription, stored or not.
   init(_ podcast: Int64, _ own: SubscriptionRules, _ session: CatalogSession) throws {
@@ -100,79 +76,72 @@ private struct RuleOutlook {
     }
     let statuses = try session.statuses()
     for place in ruled.episodes.indices { ruled.episodes[place].take(statuses[ruled.episodes[place].key]) }
-    let configured = try session.catalog.configuredRules(ofPodcast: podcast)
+    (name, self.own) = (ruled.name, own)
+    configured = try session.catalog.configuredRules(ofPodcast: podcast)
     let rules = own.completed(by: configured)
     let decisions = rules.decide(ruled.episodes, isSerial: ruled.isSerial, now: session.catalog.now)
-    (name, self.own, self.configured) = (ruled.name, own, configured)
     order = rules.order(isSerial: ruled.isSerial)
-    count = ruled.episodes.count
-    lines = Array(
-      zip(ruled.episodes, decisions).map { Line(episode: $0, decision: $1) }
-        .sorted {
-          ($0.episode.facts.published, $0.episode.facts.id) > (
-            $1.episode.facts.published, $1.episode.facts.id
-          )
-        }.prefix(Self.limit))
+    let newest = zip(ruled.episodes, decisions).sorted { first, second in
+      (first.0.facts.published, first.0.facts.id) > (second.0.facts.published, second.0.facts.id)
+    }
+    lines = newest.prefix(Self.limit).map { ($0, $1) }
   }
 
   func show() {
-    StandardStreams.tell("\(PrintableText.line(name)): \(rulesText)", hanging: 2)
-    for line in lines {
-      let date = CivilTime.iso8601(line.episode.facts.published).prefix(10)
-      let title = PrintableText.line(TitleText.plain(line.episode.facts.title))
-      let head = "\(ColumnText.fitted(word(line), 11))  \(date)  "
-      StandardStreams.tell(head + title + (reason(line).map { "  \($0)" } ?? ""), hanging: head.count)
+    let rules = SubscriptionRules.Key.allCases.compactMap { key -> String? in
+      if let value = own.text(key) { return "\(key.rawValue)=\(value)" }
+      return configured.text(key).map { "\(key.rawValue)=\($0) (from the configuration)" }
+    }
+    let words = rules.isEmpty ? "no rules" : rules.joined(separator: ", ")
+    StandardStreams.tell("\(PrintableText.line(name)): \(words)", hanging: 2)
+    for (episode, verdict) in lines {
+      let facts = episode.facts
+      let title = PrintableText.line(TitleText.plain(facts.title))
+      let date = CivilTime.iso8601(facts.published).prefix(10)
+      let head = "\(ColumnText.fitted(word(episode, verdict), 11))  \(date)  "
+      StandardStreams.tell(
+        head + title + (reason(episode, verdict).map { "  \($0)" } ?? ""), hanging: head.count)
     }
     if lines.isEmpty { StandardStreams.print("no episodes are known yet: podcastfs refresh") }
   }
 
-  private var rulesText: String {
-    let texts = SubscriptionRules.Key.allCases.compactMap { key -> String? in
-      if let value = own.text(key) { return "\(key.rawValue)=\(value)" }
-      return configured.text(key).map { "\(key.rawValue)=\($0) (from the configuration)" }
-    }
-    return texts.isEmpty ? "no rules" : texts.joined(separator: ", ")
-  }
-
-  private func isHere(_ line: Line) -> Bool { line.episode.facts.download != .absent }
-
-  private func word(_ line: Line) -> String {
-    switch (line.decision, line.episode.facts.download) {
-    case (.download, .complete), (.leave, .complete): "downloaded"
-    case (.download, .running), (.leave, .running): "downloading"
-    case (.download, .paused), (.leave, .paused): "paused"
-    case (.download, .failed), (.leave, .failed): "failed"
+  private func word(_ episode: RuledEpisode, _ verdict: RuleDecision) -> String {
+    switch (verdict, episode.facts.download) {
     case (.drop, _): "drop"
-    case (.download, .absent): line.episode.mark == .none || line.episode.mark == .wanted ? "download" : "no"
-    case (.leave, .absent): "no"
+    case (_, .complete): "downloaded"
+    case (.download, .absent) where episode.mark == .none || episode.mark == .wanted: "download"
+    case (_, .absent): "no"
+    case (_, let stage): Self.state(stage).name
     }
   }
 
-  private func reason(_ line: Line) -> String? {
-    switch line.decision {
+  private func reason(_ episode: RuledEpisode, _ verdict: RuleDecision) -> String? {
+    let facts = episode.facts
+    let isHere = facts.download != .absent
+    switch verdict {
     case .download:
-      let isLeft = line.episode.mark == .ordered || line.episode.mark == .byHand
-      return isLeft && !isHere(line) ? "dropped by hand, or for lack of room" : nil
-    case .drop(let reason): return text(reason, line)
+      let isLeft = episode.mark == .ordered || episode.mark == .byHand
+      return isLeft && !isHere ? "dropped by hand, or for lack of room" : nil
+    case .drop(let reason): return text(reason, facts)
     case .leave(let reason):
-      let why = text(reason, line)
-      if !isHere(line) { return why }
-      if line.episode.facts.marks.contains(.kept) { return "kept; else \(why)" }
-      if line.episode.facts.queuePlace != nil { return "queued; else \(why)" }
-      return line.episode.cameByRule ? why : "by hand; else \(why)"
+      let why = text(reason, facts)
+      if !isHere { return why }
+      if facts.marks.contains(.kept) { return "kept; else \(why)" }
+      if facts.queuePlace != nil { return "queued; else \(why)" }
+      return episode.cameByRule ? why : "by hand; else \(why)"
     }
   }
 
-  private func text(_ reason: RuleDecision.Reason, _ line: Line) -> String {
-    switch reason {
+  private func text(_ reason: RuleDecision.Reason, _ facts: EpisodeFacts) -> String {
+    let duration = HumanText.duration(Int64(facts.duration ?? 0))
+    return switch reason {
     case .noRule: "no rule downloads it"
     case .isHidden: "hidden"
     case .isPlayed: "played"
     case .includesNone: "the title has no word of include"
     case .excludes(let phrase): "the title has \"\(PrintableText.line(phrase))\""
-    case .isTooShort, .isTooLong:
-      "\(reason == .isTooShort ? "shorter" : "longer") than the rule: "
-        + HumanText.duration(Int64(line.episode.facts.duration ?? 0))
+    case .isTooShort: "shorter than the rule: \(duration)"
+    case .isTooLong: "longer than the rule: \(duration)"
     case .isOfKind(let kind): "of the kind \(kind.rawValue)"
     case .isBeyondCount(let count):
       order == .next ? "beyond the next \(count)" : "not among the newest \(count)"
@@ -183,25 +152,31 @@ private struct RuleOutlook {
   }
 
   var json: JSONValue {
-    return .members([
+    .members([
       "name": name, "rules": own.json, "configured": configured.json,
-      "episodes": lines.map { line in
+      "episodes": lines.map { episode, verdict in
         JSONValue.members([
-          "title": TitleText.plain(line.episode.facts.title),
-          "published": CivilTime.iso8601(line.episode.facts.published),
-          "state": Self.states[line.episode.facts.download]?.name,
-          "decision": decision(line), "reason": reason(line),
+          "title": TitleText.plain(episode.facts.title),
+          "published": CivilTime.iso8601(episode.facts.published),
+          "state": Self.state(episode.facts.download).name,
+          "decision": Self.name(verdict), "reason": reason(episode, verdict),
         ])
       },
     ])
   }
 
-  private static let states: [DownloadStage: TransferState] = [
-    .absent: .remote, .running: .downloading, .paused: .paused, .failed: .failed, .complete: .cached,
-  ]
+  private static func state(_ stage: DownloadStage) -> TransferState {
+    switch stage {
+    case .absent: .remote
+    case .running: .downloading
+    case .paused: .paused
+    case .failed: .failed
+    case .complete: .cached
+    }
+  }
 
-  private func decision(_ line: Line) -> String {
-    switch line.decision {
+  private static func name(_ verdict: RuleDecision) -> String {
+    switch verdict {
     case .download: "download"
     case .drop: "drop"
     case .leave: "leave"
@@ -210,32 +185,25 @@ private struct RuleOutlook {
 }
 
 enum UnhideCommand: Command {
-  static let name = "unhide"
-  static let summary = "show removed episodes again"
   static let usage = """
     podcastfs unhide [--json] PODCAST…
 
     Shows all episodes again that were removed from a subscription. PODCAST is a folder, a title or a feed's address.
-
-      --json  a line for each: {"podcast", "shown"}
     """
 
-  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
-    let isJSON = arguments.takeFlag("--json")
-    let names = try arguments.operands(1..., "unhide takes the name of a podcast")
-    let session = try CatalogSession()
-    defer { session.settle() }
-    return names.forEachReporting { name in
-      let podcast = try session.knownPodcast(name)
-      let listed = try session.catalog.subscriptions().first { $0.podcast.id == podcast }
-      try session.catalog.restoreHidden(podcast: podcast)
-      let (name, count) = (listed?.name ?? name, listed?.hiddenCount ?? 0)
-      if isJSON {
-        StandardStreams.print(
-          JSONValue.members(["podcast": name, "shown": count]).compactText)
-      } else {
+  static func run(_ arguments: inout ArgumentList) throws {
+    var documents: [JSONValue] = []
+    let end = Result {
+      try CatalogSession.forEach(arguments) { name, session in
+        let podcast = try session.knownPodcast(name)
+        let listed = try session.catalog.subscriptions().first { $0.podcast.id == podcast }
+        try session.catalog.restoreHidden(podcast: podcast)
+        let (name, count) = (listed?.name ?? name, listed?.hiddenCount ?? 0)
+        documents.append(.members(["podcast": name, "shown": count]))
         StandardStreams.report("\(name): \(HumanText.count(count, "episode")) shown again")
       }
     }
+    StandardStreams.show(.array(documents)) {}
+    try end.get()
   }
 }

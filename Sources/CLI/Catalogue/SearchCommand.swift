@@ -1,11 +1,8 @@
 internal import Catalog
-internal import Configuration
 internal import PodcastModel
 internal import PosixKit
 
 enum SearchCommand: Command {
-  static let name = "search"
-  static let summary = "search for podcasts"
   static let usage = """
     podcastfs search [--json] [--limit N] [--country CC] WORDS…|ADDRESS
 
@@ -15,25 +12,15 @@ enum SearchCommand: Command {
 
       --limit N      how many results at most, 1 to 200
       --country CC   the country to search in, two letters
-      --json         {"query", "source", "results": [{"title", "author", "feed_url", "link", "image",
-                     "language", "description", "categories", "episode_count", "newest", "followed"}]}, null for what is unknown
     """
 
-  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
-    let isJSON = arguments.takeFlag("--json")
-    let limit = try arguments.takeNumber("--limit", in: 1...200)
-    let country = try arguments.takeValue("--country")
-    if let country,
-      country.utf8.count != 2 || !country.utf8.allSatisfy({ $0 | 0x20 >= 97 && $0 | 0x20 <= 122 })
-    {
-      throw UsageError("--country takes two letters, not \"\(country)\"")
-    }
-    let words = try arguments.operands(1..., "search takes the words to search for")
-    let query = words.joined(separator: " ")
-    let session = try CatalogSession { settings in
-      if let limit { settings.searchLimit = limit }
-      if let country { settings.country = country.lowercased() }
-    }
+  static func run(_ arguments: inout ArgumentList) throws {
+    let options = [
+      try arguments.takeValue("--limit").map { "search_limit=\($0)" },
+      try arguments.takeValue("--country").map { "country=\($0)" },
+    ].compactMap(\.self)
+    let query = try arguments.operands().joined(separator: " ")
+    let session = try CatalogSession(options: options)
     LastSearch.store(query, nil, in: session.places)
     let answer = try session.wait { session.catalog.find(query, completion: $0) }
     LastSearch.store(
@@ -46,10 +33,12 @@ enum SearchCommand: Command {
     let followed = try answer.podcasts.map {
       try session.catalog.subscription(feedURL: $0.feedURL.forRequest) != nil
     }
-    if isJSON {
-      StandardStreams.print(json(answer, followed, query).indentedText)
-      return 0
-    }
+    StandardStreams.show(json(answer, followed, query)) { show(answer, followed, query, session) }
+  }
+
+  private static func show(
+    _ answer: MergedAnswer, _ followed: [Bool], _ query: String, _ session: CatalogSession
+  ) {
     let width = String(answer.podcasts.count).count
     for (place, podcast) in answer.podcasts.enumerated() {
       let number = ColumnText.right("\(place + 1)", width) + (followed[place] ? "* " : "  ")
@@ -62,7 +51,6 @@ enum SearchCommand: Command {
       let mark = followed.contains(true) ? " (* is followed already)" : ""
       StandardStreams.tell("podcastfs subscribe NUMBER follows a podcast\(mark)")
     }
-    return 0
   }
 
   private static func json(_ answer: MergedAnswer, _ followed: [Bool], _ query: String) -> JSONValue {

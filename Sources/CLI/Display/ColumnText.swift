@@ -70,31 +70,19 @@ package enum ColumnText {
     return result
   }
 
-  /// The parts of a word that a break may divide: scripts with wide characters have no blanks. No line begins with a closing
-  /// mark or ends with an opening one.
+  /// The parts of a word that a break may divide: scripts with wide characters have no blanks. No line begins with a mark.
   private static func parts(_ word: Substring) -> [String] {
     var parts: [String] = []
-    var (isBehindWide, isBehindOpening) = (false, false)
+    var isBehindWide = false
     for character in word {
       let isWide = width(character) > 1
-      let isOpening = opensQuotation(character)
-      let isClosing = character.isPunctuation && !isOpening
-      if parts.isEmpty || (isWide || isBehindWide) && !isClosing && !isBehindOpening {
-        parts.append(String(character))
-      } else {
-        parts[parts.count - 1].append(character)
+      if parts.isEmpty || (isWide || isBehindWide) && !character.isPunctuation {
+        parts.append("")
       }
-      if !character.isPunctuation { isBehindWide = isWide }
-      isBehindOpening = isOpening
+      parts[parts.count - 1].append(character)
+      isBehindWide = isWide
     }
     return parts.isEmpty ? [""] : parts
-  }
-
-  private static func opensQuotation(_ character: Character) -> Bool {
-    switch character.unicodeScalars.first?.properties.generalCategory {
-    case .openPunctuation, .initialPunctuation: true
-    default: false
-    }
   }
 
   /// A line of two columns: a form, and from `column` on what it means, wrapped there. Below it where the form is
@@ -111,10 +99,8 @@ package enum ColumnText {
   private static func blanks(_ count: Int) -> String { String(repeating: " ", count: max(count, 0)) }
 
   private static func width(_ character: Character) -> Int {
-    character.unicodeScalars.reduce(0) { $0 + width($1) }
+    character.unicodeScalars.reduce(0) { $0 + Terminal.columns(of: $1) }
   }
-
-  private static func width(_ scalar: Unicode.Scalar) -> Int { Terminal.columns(of: scalar) }
 }
 
 extension Terminal {

@@ -1,3 +1,5 @@
+internal import PodcastModel
+
 package enum HumanText {
   /// Bytes in powers of 1024, with three digits where there is a unit: "812 B", "1.25 MiB", "27.1 MiB".
   package static func size(_ bytes: Int64) -> String {
@@ -18,8 +20,8 @@ package enum HumanText {
   package static func duration(_ seconds: Int64) -> String {
     let seconds = max(seconds, 0)
     if seconds >= 100 * 3600 { return "\(seconds / 86_400) d \(seconds / 3600 % 24) h" }
-    let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, padded(seconds % 60))
-    return hours > 0 ? "\(hours):\(padded(minutes)):\(rest)" : "\(minutes):\(rest)"
+    let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, CivilTime.padded(Int(seconds % 60), 2))
+    return hours > 0 ? "\(hours):\(CivilTime.padded(Int(minutes), 2)):\(rest)" : "\(minutes):\(rest)"
   }
 
   /// "1 episode", "2 episodes".
@@ -42,8 +44,6 @@ package enum HumanText {
     let unit = units.first { seconds >= $0.length * 2 } ?? (60, "minute")
     return count(Int(seconds / unit.length), unit.name)
   }
-
-  private static func padded(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
   private static func fixed(_ value: Double, _ decimals: Int) -> String {
     let scale = [1, 10, 100][decimals]

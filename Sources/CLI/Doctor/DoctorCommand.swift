@@ -2,24 +2,20 @@ internal import Configuration
 internal import PodcastModel
 
 enum DoctorCommand: Command {
-  static let name = "doctor"
-  static let summary = "find problems, and how to fix them"
   static let usage = """
     podcastfs doctor [--json] [--quiet]
 
     Checks what podcastfs needs: FUSE, libraries, folders, mounts, the daemon, the search service. Shows a fix for each problem.
     The status is 1 where there is one.
 
-      --json   [{"status", "message", "fix"}]; status is ok, note or problem
       --quiet  problems only
     """
 
-  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
-    let isJSON = arguments.takeFlag("--json")
-    guard try arguments.operands().isEmpty else { throw UsageError("doctor takes no arguments") }
+  static func run(_ arguments: inout ArgumentList) throws {
+    _ = try arguments.operands()
     var findings: [Finding] = []
     func report(_ more: [Finding]) {
-      for finding in more where !isJSON && (finding.isProblem || !StandardStreams.isQuiet) {
+      for finding in more where !StandardStreams.isJSON && (finding.isProblem || !StandardStreams.isQuiet) {
         StandardStreams.tell(finding.text, hanging: Finding.indent, finding.color)
       }
       findings += more
@@ -32,10 +28,9 @@ enum DoctorCommand: Command {
     }
     // Last, because it may take its time.
     if let settings = places.settings { report([ServiceChecks.search(settings)]) }
-    if isJSON { StandardStreams.print(JSONValue.array(findings.map(\.json)).indentedText) }
+    StandardStreams.show(.array(findings.map(\.json))) {}
     let problems = findings.count(where: \.isProblem)
     if problems > 0 { throw CommandFailure("\(HumanText.count(problems, "problem")) found") }
-    return 0
   }
 }
 

@@ -7,27 +7,23 @@ internal import HTTPKit
 internal import MountHandover
 internal import MountService
 internal import PosixKit
-internal import SQLiteKit
 
 /// Whether this machine and user can mount, whether the libraries have the needed features, and whether the mounts that are
 /// there are alive.
 package enum MachineChecks {
   package static func all() -> [Finding] {
-    let isRoot = geteuid() == 0
-    return [
-      library(FuseSession.libraryVersion), device("/dev/fuse"), helper(ChildProcess.find("fusermount3")),
+    let canUnmount = geteuid() == 0 || access("/etc/mtab", R_OK) == 0
+    let findings: [Finding?] = [
+      .fine("libfuse \(FuseSession.libraryVersion)"), device("/dev/fuse"),
+      helper(ChildProcess.find("fusermount3")),
+      canUnmount
+        ? nil
+        : .problem(
+          "/etc/mtab is missing: nobody but root can unmount",
+          fix: "as root: ln -s ../proc/self/mounts /etc/mtab"),
+      keeping,
     ]
-      + [sharing("/etc/fuse.conf", isRoot: isRoot)].compactMap(\.self) + mounts() + keeping()
-      + [table("/etc/mtab", isRoot: isRoot)].compactMap(\.self) + libraries()
-  }
-
-  // MARK: FUSE
-
-  package static func library(_ version: String) -> Finding {
-    let numbers = version.split(separator: ".").map { Int($0) ?? 0 }
-    return .check(
-      !numbers.lexicographicallyPrecedes([3, 10]), "libfuse \(version)",
-      or: "libfuse \(version) is too old: 3.10 is needed", fix: "apt-get install libfuse3-3")
+    return findings.compactMap(\.self) + mounts() + libraries()
   }
 
   /// Opens the device as a mount does.
@@ -36,14 +32,11 @@ package enum MachineChecks {
       _ = try FileDescriptor(opening: path, O_RDWR)
       return .fine("\(path) can be used")
     } catch {
-      switch error.errno {
-      case .ENOENT:
-        return .problem(
-          "\(path) is missing", fix: "as root: modprobe fuse (in a container: give it /dev/fuse)")
-      case .EACCES, .EPERM:
-        return .problem("this user may not use \(path)", fix: "as root: chmod 666 \(path)")
-      default: return .problem("\(error)", fix: "as root: modprobe fuse")
-      }
+      let isClosed = error.errno == .EACCES || error.errno == .EPERM
+      return .problem(
+        "\(path) cannot be used: \(error.errno)",
+        fix: isClosed
+          ? "as root: chmod 666 \(path)" : "as root: modprobe fuse (in a container: give it /dev/fuse)")
     }
   }
 
@@ -56,18 +49,6 @@ package enum MachineChecks {
       isSetUID || geteuid() == 0, "\(path) can mount", or: "\(path) does not run as root",
       fix: "as root: chown root \(path) && chmod u+s \(path)")
   }
-
-  /// Ordinary users may use `allow_other` only where root allows it.
-  package static func sharing(_ configuration: String, isRoot: Bool) -> Finding? {
-    let bytes = (try? Directories.read(configuration, limit: 1 << 16)) ?? []
-    let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
-    if isRoot || lines.contains(where: { $0.split(separator: " ").first == "user_allow_other" }) {
-      return nil
-    }
-    return .note("for the option allow_other, add the line user_allow_other to \(configuration)")
-  }
-
-  // MARK: Mounts
 
   private static func mounts() -> [Finding] {
     MountTable.all().filter(\.isOurs).map(\.mountPoint).map { path in
@@ -85,20 +66,16 @@ package enum MachineChecks {
     }
   }
 
-  /// Findings about mounts that outlive their process.
-  private static func keeping() -> [Finding] {
+  /// Whether mounts outlive their processes.
+  private static var keeping: Finding? {
     if !canKeep {
-      return [
-        .note(
-          "a mount ends with its process: another process can take it over from Linux 6.9 on (this is \(kernel))"
-        )
-      ]
+      return .note(
+        "a mount ends with its process: another one can take it over from Linux 6.9 on (this is \(kernel))")
     }
-    if Keeper.program != nil { return [] }
-    return [
-      .problem(
+    return Keeper.program != nil
+      ? nil
+      : .problem(
         "podcastfs-keep is missing: a mount ends with its process", fix: "install it beside podcastfs")
-    ]
   }
 
   private static var kernel: String {
@@ -115,32 +92,22 @@ package enum MachineChecks {
     return numbers.count == 2 && (numbers[0], numbers[1]) >= (6, 9)
   }
 
-  /// fusermount3 reads it before it unmounts for an ordinary user.
-  package static func table(_ path: String, isRoot: Bool) -> Finding? {
-    if isRoot || access(path, R_OK) == 0 { return nil }
-    return .problem(
-      "\(path) is missing: nobody but root can unmount", fix: "as root: ln -s ../proc/self/mounts \(path)")
-  }
-
-  // MARK: Libraries
-
   /// - Parameter program: podcastfs, whose parser's process is tried.
   package static func libraries(program: String = FeedReader.thisProgram) -> [Finding] {
-    // What a process that parses feeds can still do, as it finds out itself.
-    let outcome = try? ChildProcess.run([program, FeedWorker.probeArgument])
-    return [
+    [
       curl(),
-      sandbox(status: outcome?.status ?? 1, words: outcome?.errors ?? "cannot be started"),
+      sandbox(program),
       Bus.missing.map { .note("\($0): no notifications, every network counts as unmetered") }
         ?? .fine("libsystemd: notifications, metered networks and media players by D-Bus"),
-      sqlite(SQLiteLibrary.version, hasFullTextSearch: SQLiteLibrary.hasFullTextSearch),
     ]
   }
 
-  package static func sandbox(status: Int32, words: String) -> Finding {
-    let name = "feeds are parsed in a sandbox"
+  /// What a process that parses feeds can still do, as it finds out itself.
+  private static func sandbox(_ program: String) -> Finding {
+    let outcome = try? ChildProcess.run([program, FeedWorker.probeArgument])
+    let (name, words) = ("feeds are parsed in a sandbox", outcome?.errors ?? "its process cannot be started")
     return .check(
-      status == 0, "\(name)\(words.isEmpty ? "" : " (\(words))"): no files, no network, no programs",
+      outcome?.status == 0, "\(name)\(words.isEmpty ? "" : " (\(words))"): no files, no network, no programs",
       or: "\(name): \(words)", fix: "use a Linux kernel with Landlock or seccomp (5.13 or later)")
   }
 
@@ -150,11 +117,5 @@ package enum MachineChecks {
     } catch {
       return .problem(error.message, fix: "apt-get install libcurl4")
     }
-  }
-
-  package static func sqlite(_ version: String, hasFullTextSearch: Bool) -> Finding {
-    .check(
-      hasFullTextSearch, "SQLite \(version) with full-text search",
-      or: "SQLite \(version) has no full-text search (FTS5)", fix: "apt-get install libsqlite3-0")
   }
 }

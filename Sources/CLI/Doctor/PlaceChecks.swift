@@ -21,51 +21,37 @@ package enum PlaceChecks {
       (places.data, "XDG_DATA_HOME"), (places.state, "XDG_STATE_HOME"), (places.cache, "XDG_CACHE_HOME"),
       (places.runtime, "XDG_RUNTIME_DIR"),
     ]
-    let nothingSaved = "nothing can be saved"
     let findings =
       [runtimeDirectory(environment, places.runtime)].compactMap(\.self) + folders.map(directory)
-      + [room(in: places.runtime, least: leastRoom, without: "downloads cannot begin")]
-      + [places.state, places.data].map { room(in: $0, least: leastRoom, without: nothingSaved) }.filter(
-        \.isProblem)
-      + [daemon(ChildProcess.find("podcastfs-transferd"), places)] + daemonState(places.state)
+      + [daemon(ChildProcess.find("podcastfs-transferd"))] + daemonState(places.state)
+    let file = places.configurationFile
     do {
-      let settings = try Settings.load(file: places.configurationFile, environment: environment).settings
-      return (findings + configured(settings, places, environment), settings)
+      let settings = try Settings.load(file: file, environment: environment).settings
+      // Those of each mount, by its options and the configuration file.
+      let mounted = MountServer.all(places: places).compactMap { server -> Settings? in
+        var words = ArgumentList(server.process.map(Processes.arguments) ?? [])
+        let options = try? words.takeValues("-o")
+        return try? Settings.load(file: file, environment: environment, options: options ?? []).settings
+      }
+      let inForce = mounted.isEmpty ? [settings] : mounted
+      let (least, catalog) = (inForce.map(\.minimumFree).max() ?? 0, "\(places.data)/catalog.sqlite")
+      let more: [Finding?] = [
+        .fine(file + (Directories.exists(file) ? " is valid" : " does not exist: the defaults are used")),
+        room(in: places.cache, least: least, without: "min_free keeps \(HumanText.size(least))"),
+        room(in: places.runtime, least: 1 << 20, without: "downloads cannot begin"),
+        answeringDaemon(places, settings),
+        catalogue(catalog, limit: inForce.map(\.catalogueSize).min() ?? 0),
+      ]
+      return (findings + more.compactMap(\.self), settings)
     } catch {
       return (findings + [.problem("\(error)", fix: "correct that line")], nil)
     }
   }
 
-  private static func configured(
-    _ settings: Settings, _ places: Places, _ environment: [String: String]
-  ) -> [Finding] {
-    let isThere = Directories.exists(places.configurationFile)
-    // Those of each mount, by its options and the configuration file.
-    let mounted = MountServer.all(places: places).compactMap { server -> Settings? in
-      guard let process = server.process else { return nil }
-      var words = ArgumentList(Processes.arguments(of: process))
-      let options = (try? words.takeValues("-o")) ?? []
-      let file = places.configurationFile
-      return try? Settings.load(file: file, environment: environment, options: options).settings
-    }
-    let inForce = mounted.isEmpty ? [settings] : mounted
-    let (least, catalog) = (inForce.map(\.minimumFree).max() ?? 0, "\(places.data)/catalog.sqlite")
-    let findings: [Finding?] = [
-      .fine(
-        places.configurationFile + (isThere ? " is valid" : " does not exist: the defaults are used")),
-      room(in: places.cache, least: least + 1, without: "min_free keeps \(HumanText.size(least))"),
-      answeringDaemon(places, settings),
-      catalogue(catalog, limit: inForce.map(\.catalogueSize).min() ?? settings.catalogueSize),
-    ]
-    return findings.compactMap(\.self) + feeds(catalog)
-  }
-
   /// Whether the catalogue can be read; nil where there is none yet.
   /// - Parameter limit: bytes that it may have.
   package static func catalogue(_ path: String, limit: Int64) -> Finding? {
-    func problem(_ why: String, fix: String) -> Finding {
-      .problem("the catalogue \(path) cannot be read: \(why)", fix: fix)
-    }
+    let unreadable = "the catalogue \(path) cannot be read"
     switch CatalogCondition(ofFile: path) {
     case .missing: return nil
     case .sound:
@@ -73,28 +59,18 @@ package enum PlaceChecks {
       let size = stat(path, &status) == 0 ? Int64(status.st_size) : 0
       return .fine("the catalogue uses \(HumanText.size(size)) of \(HumanText.size(limit))")
     case .otherVersion(let version):
-      return .note(
-        "the catalogue is of version \(version), which this program cannot read: the next command sets it aside"
-      )
+      return .note("the catalogue is of version \(version), which this program cannot read: it is set aside")
     case .obstructed(let why):
-      return problem(why, fix: "move that file away: the catalogue itself is in the others")
-    case .misplaced(let why): return problem(why, fix: "nothing in it is damaged")
+      return .problem(
+        "\(unreadable): \(why)", fix: "move that file away: the catalogue itself is in the others")
+    case .misplaced(let why): return .problem("\(unreadable): \(why)", fix: "nothing in it is damaged")
     case .unreadable(let why):
-      return problem(
-        why,
-        fix: "restore it from a backup, or move it away: the subscriptions come back from "
-          + "subscriptions.opml beside it, and what is cached stays")
+      return .problem(
+        "\(unreadable): \(why)",
+        fix:
+          "restore it from a backup, or move it away: the subscriptions come back from subscriptions.opml beside it"
+      )
     }
-  }
-
-  /// The last failures of feeds of subscriptions: a few of them.
-  private static func feeds(_ path: String) -> [Finding] {
-    let (troubles, few) = (FeedTroubles.all(inFile: path), 5)
-    let shown = troubles.prefix(few).map { trouble in
-      Finding.note("\(PrintableText.line(trouble.name)): \(PrintableText.line(trouble.error))")
-    }
-    let rest = HumanText.count(troubles.count - few, "feed")
-    return troubles.count <= few ? shown : shown + [.note("\(rest) more failed: podcastfs list shows them")]
   }
 
   package static func directory(_ path: String, _ variable: String) -> Finding {
@@ -125,46 +101,28 @@ package enum PlaceChecks {
     return .note("XDG_RUNTIME_DIR is \(isSet ? "another user's" : "not set"): \(used) is used")
   }
 
-  /// Bytes that a live map or a commit may take.
-  private static let leastRoom: Int64 = 1 << 20
-
   private static func room(in path: String, least: Int64, without: String) -> Finding {
     guard let left = DiskSpace.available(at: path) else {
       return .note("cannot tell how much room is in \(path)")
     }
     let size = HumanText.size(left)
     return .check(
-      left >= least, "\(size) free in \(path)", or: "only \(size) free in \(path): \(without)",
+      left > least, "\(size) free in \(path)",
+      or: "only \(size) free in \(path): \(without)",
       fix:
         "delete what is not needed on that disk, or make it larger; min_free says what the cache leaves free")
   }
 
-  /// Starts the daemon as a mount does, in places of its own, and looks whether it comes up.
-  private static func daemon(_ path: String?, _ places: Places) -> Finding {
+  private static func daemon(_ path: String?) -> Finding {
     guard let path else {
       return .problem(
         "podcastfs-transferd is not installed", fix: "put it beside podcastfs, or in a directory of PATH")
     }
-    let trial = places.runtime + "/doctor"
-    Directories.removeTree(trial)
-    defer { Directories.removeTree(trial) }
-    let words = ["--state", trial, "--cache", trial + "/cache", "--runtime", trial]
-    guard let child = try? ChildProcess.start(path, words + ["--idle", "1"]) else {
-      return .problem("\(path) cannot be started", fix: "install podcastfs again")
-    }
-    var hasEnded = false
-    let isUp = Waiting.poll(seconds: 5) { () -> Bool? in
-      if Directories.exists(trial + "/transferd.sock") { return true }
-      hasEnded = ChildProcess.reap(child) != nil
-      return hasEnded ? false : nil
-    }
-    if !hasEnded {
-      kill(child, SIGTERM)
-      _ = try? ChildProcess.wait(child)
-    }
     return .check(
-      isUp == true, "\(path) starts", or: "\(path) does not start",
-      fix: "run it by hand: \(path) \(words.joined(separator: " "))")
+      // EX_USAGE: it has started, and was called without what it needs.
+      (try? ChildProcess.run([path, "--help"])).map { [0, 64].contains($0.status) } ?? false,
+      "\(path) starts", or: "\(path) does not start",
+      fix: "run it by hand, then install podcastfs again")
   }
 
   /// Why the process that holds the daemon's lock does not serve; nil where it serves, or there is none.
@@ -185,26 +143,27 @@ package enum PlaceChecks {
 
   /// Whether the daemon could start, and can read its store.
   private static func daemonState(_ state: String) -> [Finding] {
-    var findings = [DaemonPlace.failure(in: state)].compactMap { why in
-      why.map {
-        Finding.problem(
-          "the transfer daemon could not start: \($0)", fix: "fix that, then open an episode again")
-      }
-    }
-    if let why = TransferStore.problem(in: state) {
-      let fix = "none needed: the transfer daemon sets it aside and continues with what is in the cache"
-      findings.append(.problem("the database of downloads cannot be read: \(why)", fix: fix))
-    } else if Directories.exists(TransferStore.path(in: state)) {
-      findings.append(.fine("the database of downloads is intact"))
-    }
     let damaged = TransferStore.damagedName(in: state)
-    if Directories.exists(damaged) {
-      findings.append(
-        .note(
+    let findings: [Finding?] = [
+      DaemonPlace.failure(in: state).map {
+        .problem("the transfer daemon could not start: \($0)", fix: "fix that, then open an episode again")
+      },
+      store(state),
+      Directories.exists(damaged)
+        ? .note(
           "the damaged database of downloads is now \(damaged); podcastfs looks for its downloads in the cache"
-        )
-      )
+        ) : nil,
+    ]
+    return findings.compactMap(\.self)
+  }
+
+  private static func store(_ state: String) -> Finding? {
+    if let why = TransferStore.problem(in: state) {
+      return .problem(
+        "the database of downloads cannot be read: \(why)",
+        fix: "none needed: the transfer daemon sets it aside and continues with what is in the cache")
     }
-    return findings
+    return Directories.exists(TransferStore.path(in: state))
+      ? .fine("the database of downloads is intact") : nil
   }
 }

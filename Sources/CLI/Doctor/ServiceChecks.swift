@@ -21,8 +21,6 @@ package enum ServiceChecks {
     }
   }
 
-  // MARK: Synchronization
-
   /// Where it is configured. The server is not asked: the last synchronization tells.
   static func synchronization(_ places: Places, _ settings: Settings) -> [Finding] {
     guard let sync = settings.sync else { return [] }
@@ -62,8 +60,6 @@ package enum ServiceChecks {
       return .problem("synchronization: \(error)", fix: "see the other lines of podcastfs doctor")
     }
   }
-
-  // MARK: The search service
 
   package static func search(_ settings: Settings) -> Finding {
     let address = settings.searchURL ?? Settings.appleSearchURL

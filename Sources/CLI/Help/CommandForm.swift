@@ -1,43 +1,53 @@
-/// A command's usage text in its parts: the one source of help, manual pages and completions.
+/// A command's usage text in its parts: the one source of parsing, help and the manual page.
 struct CommandForm {
-  var name: String
-  var summary: String
   /// How it is called, a form a line.
-  var synopsis: [String]
+  let synopsis: [String]
   /// What it does: paragraphs, and options with their explanations.
-  var blocks: [Block]
+  let blocks: [Block]
 
   enum Block: Equatable {
+    case heading(String)
     case paragraph(String)
     /// "-o OPTIONS", and what it means.
     case option(String, String)
+    case literal(String)
   }
 
-  init(_ command: any Command.Type) {
-    self.init(name: command.name, summary: command.summary, usage: command.usage)
-  }
-
-  init(name: String, summary: String, usage: String) {
-    self.name = name
-    self.summary = summary
+  init(_ usage: String) {
     let lines = usage.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     synopsis = Array(lines.prefix { !$0.isEmpty })
     blocks = Self.blocks(lines.dropFirst(synopsis.count))
   }
 
+  /// Calls of podcastfs itself, not of other programs.
+  private var ownForms: [String] { synopsis.filter { $0.hasPrefix("podcastfs ") } }
+
   /// The flags that it takes, "--json", "-o".
   var flags: [String] {
-    // Calls of other programs among them are none of its own.
-    let own = synopsis.filter { $0.hasPrefix("podcastfs ") }
-    var flags = own.flatMap { $0.split { " []|".contains($0) } }.filter {
-      $0.hasPrefix("-") && $0 != "--"
+    let inForms = ownForms.flatMap { $0.split { " []|".contains($0) } }.map(String.init)
+    let explained = blocks.compactMap { block -> String? in
+      if case .option(let form, _) = block { String(form.prefix { $0 != " " }) } else { nil }
     }
-    .map(String.init)
-    for case .option(let form, _) in blocks {
-      let flag = String(form.prefix { $0 != " " })
-      if flag.hasPrefix("-"), flag != "--", !flags.contains(flag) { flags.append(flag) }
+    return (inForms + explained).filter { $0.hasPrefix("-") && $0 != "--" }
+  }
+
+  /// How many operands its forms have: "[NAME]" may be left out, "NAME…" repeated, "NAME|--all" replaced by the flag.
+  var operandCount: ClosedRange<Int> {
+    var range = Int.max...Int.max
+    for (place, form) in ownForms.enumerated() {
+      var (least, most) = (0, 0)
+      var isInOption = false
+      for word in form.split(separator: " ").dropFirst(2) {
+        if word.hasPrefix("[-") { isInOption = true }
+        if !isInOption, !word.hasPrefix("-") {
+          if !word.hasPrefix("["), !word.contains("|--") { least += 1 }
+          most = word.contains("…") ? 1 << 30 : most + 1
+        }
+        if word.hasSuffix("]") { isInOption = false }
+      }
+      range = place == 0 ? least...most : min(range.lowerBound, least)...max(range.upperBound, most)
     }
-    return flags.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    return range
   }
 
   /// The explanation, for so many columns.
@@ -50,7 +60,7 @@ struct CommandForm {
     var isList = false
     for block in blocks {
       switch block {
-      case .paragraph(let words):
+      case .heading(let words), .literal(let words), .paragraph(let words):
         text += "\n\n" + ColumnText.wrapped(words, columns)
         isList = false
       case .option(let form, let words):
@@ -61,51 +71,38 @@ struct CommandForm {
     return text
   }
 
-  /// The words that its first operand may be, like add and first.
-  var verbs: [String] {
-    synopsis.flatMap { line -> [String] in
-      let first = line.split(separator: " ").dropFirst(2).first ?? ""
-      let words = first.split(separator: "|").map(String.init)
-      return words.allSatisfy { $0.allSatisfy { ("a"..."z").contains($0) } } ? words : []
-    }
-  }
-
-  /// Whether a placeholder like "PATH" is among its operands.
-  func takes(_ placeholder: String) -> Bool {
-    synopsis.contains { $0.split { " []|….".contains($0) }.contains { $0 == placeholder } }
-  }
-
-  /// An option begins with two blanks and its form, with two blanks more before its explanation; lines that are
-  /// indented further go on with it. All else are paragraphs.
-  private static func blocks(_ lines: ArraySlice<String>) -> [Block] {
+  /// An option begins with two blanks and its form, with two blanks more before its explanation. Lines that are indented
+  /// further continue it. "# " begins a heading, "> " a line as it is. All else are paragraphs.
+  static func blocks(_ lines: some Sequence<String>) -> [Block] {
     var blocks: [Block] = []
-    var paragraph: [String] = []
-    func endParagraph() {
-      if !paragraph.isEmpty { blocks.append(.paragraph(paragraph.joined(separator: " "))) }
-      paragraph = []
-    }
+    var isParagraph = false
     for line in lines {
       let text = String(line.drop { $0 == " " })
-      switch line.count - text.count {
-      case 0 where !text.isEmpty: paragraph.append(text)
-      case 2:
-        endParagraph()
-        blocks.append(option(text))
-      case 3...:
-        if case .option(let form, let before)? = blocks.last {
-          blocks[blocks.count - 1] = .option(form, before + " " + text)
-        }
-      default: endParagraph()
+      let last = blocks.last
+      let continues = isParagraph
+      isParagraph = false
+      switch (line.count - text.count, last) {
+      case (_, _) where text.isEmpty: break
+      case (_, _) where text.hasPrefix("# "): blocks.append(.heading(String(text.dropFirst(2))))
+      case (_, .literal(let before)?) where text.hasPrefix("> "):
+        blocks[blocks.count - 1] = .literal(before + "\n" + text.dropFirst(2))
+      case (_, _) where text.hasPrefix("> "): blocks.append(.literal(String(text.dropFirst(2))))
+      case (2, _): blocks.append(option(text))
+      case (3..., .option(let form, let before)?):
+        blocks[blocks.count - 1] = .option(form, before + " " + text)
+      case (_, .paragraph(let before)?) where continues:
+        blocks[blocks.count - 1] = .paragraph(before + " " + text)
+        isParagraph = true
+      default:
+        blocks.append(.paragraph(text))
+        isParagraph = true
       }
     }
-    endParagraph()
     return blocks
   }
 
   private static func option(_ text: String) -> Block {
-    var form = ""
-    var rest = Substring(text)
-    while !rest.isEmpty && !rest.hasPrefix("  ") { form.append(rest.removeFirst()) }
-    return .option(form, String(rest.drop { $0 == " " }))
+    let parts = text.split(separator: "  ", maxSplits: 1).map(String.init)
+    return .option(parts[0], parts.count > 1 ? String(parts[1].drop { $0 == " " }) : "")
   }
 }

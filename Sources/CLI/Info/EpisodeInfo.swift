@@ -13,11 +13,11 @@ struct EpisodeInfo {
   private let status: TransferStatus
   /// In bytes; nil where neither a host nor the feed tells it.
   private let size: Int64?
-  /// Those in the feed itself, else those that it names.
-  private let chapters: Result<ChapterList, ChapterFailure>?
+  /// Those in the feed itself, else those that it names; nil where they cannot be fetched.
+  private let chapters: ChapterList?
+  /// Why they cannot be fetched.
+  private let chapterFailure: String?
   private let now: Int64
-
-  private struct ChapterFailure: Error { var reason: String }
 
   init(_ entry: EpisodeEntry, _ path: String, _ session: CatalogSession) throws {
     self.entry = entry
@@ -26,41 +26,42 @@ struct EpisodeInfo {
     let key = entry.episode.mediaKey
     status = try session.statuses()[key] ?? TransferStatus(TransferRequest(key: key))
     size = status.total ?? EpisodeSize.plausibleLength(of: entry.episode)
-    let told = entry.episode.chapters.flatMap { ChapterList(parsing: Array($0.utf8)) }
-    chapters =
-      told.map { .success($0) } ?? entry.episode.chaptersURL.map { Self.chapters(at: $0, entry, session) }
+    if let told = entry.episode.chapters.flatMap({ ChapterList(parsing: Array($0.utf8)) }) {
+      (chapters, chapterFailure) = (told, nil)
+    } else if let url = entry.episode.chaptersURL {
+      do { (chapters, chapterFailure) = (try Self.chapters(at: url, entry, session), nil) } catch {
+        (chapters, chapterFailure) = (nil, "\(error)")
+      }
+    } else {
+      (chapters, chapterFailure) = (ChapterList([]), nil)
+    }
   }
 
   private static func chapters(
     at url: WebAddress, _ entry: EpisodeEntry, _ session: CatalogSession
-  ) -> Result<ChapterList, ChapterFailure> {
+  ) throws -> ChapterList {
     var bytes = SidecarCopies.chapters(of: entry, in: session.places)
     if bytes == nil {
       let downloads = SidecarDownloads(
         http: session.http, settings: session.settings, log: LogFile(session.places.logFile))
       let address = FeedCredentials.lent(by: entry.podcast.feedURL, to: url)
-      let result = Waiting.result(within: patience) {
+      let result = Waiting.result(within: 10) {
         downloads.fetch(
           address, allowsPrivateHosts: entry.podcast.allowsPrivateHosts, acceptsPages: false, completion: $0)
       }
-      switch result {
-      case .success(let fetched)?: bytes = fetched
-      case .failure(let errno)?: return .failure(ChapterFailure(reason: "\(errno)"))
-      case nil: return .failure(ChapterFailure(reason: "no answer"))
-      }
+      guard let result else { throw CommandFailure("no answer") }
+      bytes = try result.get()
     }
-    if let list = bytes.flatMap({ ChapterList(parsing: $0) }) { return .success(list) }
-    return .failure(ChapterFailure(reason: "\(url.host ?? "the host") sent something else"))
+    guard let list = bytes.flatMap({ ChapterList(parsing: $0) }) else {
+      throw CommandFailure("\(url.host ?? "the host") sent something else")
+    }
+    return list
   }
-
-  private static let patience = 10.0
 
   private var episode: Episode { entry.episode }
   private var notes: String { PlainText.text(episode.notes ?? "") }
 
   private func shown(_ url: WebAddress) -> String { url.shown(isListed: entry.podcast.isListed) }
-
-  // MARK: For people
 
   var text: [InfoCommand.Part] {
     var parts: [InfoCommand.Part] = [
@@ -70,16 +71,14 @@ struct EpisodeInfo {
     if let link = episode.link { parts.append(.init("page   \(shown(link))")) }
     parts.append(.init("audio  \(shown(episode.enclosureURL))"))
     if !notes.isEmpty { parts.append(.init("\n\(notes)")) }
-    switch chapters {
-    case .success(let list)? where !list.chapters.isEmpty:
+    if let chapterFailure { parts.append(.init("\nChapters cannot be fetched: \(chapterFailure)")) }
+    if let list = chapters?.chapters, let last = list.last {
       parts.append(.init("\nChapters"))
-      let width = list.chapters.last.map { PositionText.clock($0.start).count } ?? 0
-      for chapter in list.chapters {
+      let width = PositionText.clock(last.start).count
+      for chapter in list {
         let time = ColumnText.right(PositionText.clock(chapter.start), width)
         parts.append(.init("  \(time)  \(chapter.title ?? "")", width + 2))
       }
-    case .failure(let failure)?: parts.append(.init("\nChapters cannot be fetched: \(failure.reason)"))
-    case .success?, nil: break
     }
     return parts
   }
@@ -119,8 +118,6 @@ struct EpisodeInfo {
     return words
   }
 
-  // MARK: For scripts
-
   var json: JSONValue {
     .members([
       "path": path, "title": episode.title, "show": entry.podcast.title,
@@ -132,19 +129,14 @@ struct EpisodeInfo {
       "last_played": episode.listening.lastPlayed.map(CivilTime.iso8601), "guid": episode.guid,
       "link": episode.link.map(shown), "url": shown(episode.enclosureURL),
       "image": episode.imageURL.map(shown), "notes": notes.isEmpty ? nil : notes,
-      "links": NoteLinks.all(in: notes), "chapters": chaptersJSON,
+      "links": NoteLinks.all(in: notes),
+      "chapters": chapters?.chapters.map {
+        JSONValue.members(["start": Double($0.start) / 1000, "title": $0.title, "url": $0.link?.shown])
+      },
       "transcripts": episode.transcripts.map {
         JSONValue.members(["url": shown($0.url), "type": $0.type, "language": $0.language])
       },
     ])
-  }
-
-  private var chaptersJSON: JSONValue {
-    guard case .success(let list)? = chapters else { return chapters == nil ? .array([]) : .null }
-    return .array(
-      list.chapters.map {
-        .members(["start": Double($0.start) / 1000, "title": $0.title, "url": $0.link?.shown])
-      })
   }
 }
 

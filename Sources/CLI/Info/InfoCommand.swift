@@ -1,14 +1,11 @@
 internal import Catalog
 internal import Configuration
 internal import Glibc
-internal import MountService
 internal import PodcastModel
 internal import PodcastTree
 internal import PosixKit
 
 enum InfoCommand: Command {
-  static let name = "info"
-  static let summary = "show notes, chapters, links and state"
   static let usage = """
     podcastfs info [--json|--window] PATH…
 
@@ -16,52 +13,44 @@ enum InfoCommand: Command {
     episodes, and why its feed cannot be read; the first time it fetches the feed. PATH is in a mount; a podcast may also be named by its folder, title or feed's
     address.
 
-      --json    an object for each PATH; Using.md of the documentation lists its members
       --window  opens it in the desktop's program for texts
     """
 
-  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
-    let isJSON = arguments.takeFlag("--json")
+  static func run(_ arguments: inout ArgumentList) throws {
     let isWindow = arguments.takeFlag("--window")
-    let paths = try arguments.operands(1..., "info takes the path of an episode or a podcast")
+    let paths = try arguments.operands()
     let session = try CatalogSession()
     defer { session.settle() }
     var documents: [JSONValue] = []
-    var pages: [String] = []
-    let status = paths.forEachReporting { path in
-      let (document, text) = try describe(path, session)
-      if isJSON {
+    var pages: [[Part]] = []
+    let end = Result {
+      try paths.forEachReporting { path in
+        let (document, text) = try describe(path, session)
         documents.append(document)
-      } else if isWindow {
-        pages.append(text.map(\.text).joined(separator: "\n"))
-      } else {
-        if !documents.isEmpty { StandardStreams.print("") }
-        documents.append(.null)
-        for part in text { StandardStreams.tell(part.text, hanging: part.hanging, part.color) }
+        pages.append(text)
       }
     }
-    if isJSON {
-      StandardStreams.print((paths.count == 1 ? documents.first ?? .null : .array(documents)).indentedText)
+    let document = paths.count == 1 ? documents.first ?? .null : .array(documents)
+    try StandardStreams.show(document) {
+      if isWindow, !pages.isEmpty {
+        return try open(pages.map { $0.map(\.text).joined(separator: "\n") }, session.places)
+      }
+      for (place, page) in pages.enumerated() {
+        if place > 0 { StandardStreams.print("") }
+        for part in page { StandardStreams.tell(part.text, hanging: part.hanging, part.color) }
+      }
     }
-    if !pages.isEmpty { try open(pages, session.places) }
-    return status
+    try end.get()
   }
 
-  /// Shows texts on the desktop: in its program for texts, else as a notification.
+  /// Opens texts in the desktop's program for texts.
   private static func open(_ pages: [String], _ places: Places) throws {
     let file = places.runtime + "/information.txt"
     let text = PrintableText.block(pages.joined(separator: "\n\n\n")) + "\n"
     try Directories.replace(file, with: Array(text.utf8), outlivesPower: false)
-    if let opener = ChildProcess.find("xdg-open"),
+    guard let opener = ChildProcess.find("xdg-open"),
       try ChildProcess.wait(ChildProcess.start(opener, [file], isDetached: false)) == 0
-    {
-      return
-    }
-    guard Notifications.isPossible else { throw CommandFailure("no program for texts, and no desktop") }
-    for page in pages {
-      let lines = page.split(separator: "\n", maxSplits: 1)
-      Notifications.show(String(lines.first ?? ""), String(lines.last ?? ""))
-    }
+    else { throw CommandFailure("no program for texts can be started") }
   }
 
   struct Part {

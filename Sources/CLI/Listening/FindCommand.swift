@@ -4,8 +4,6 @@ internal import PosixKit
 internal import Transcripts
 
 enum FindCommand: Command {
-  static let name = "find"
-  static let summary = "find episodes among all that are known"
   static let usage = """
     podcastfs find [--json] [--play N] QUERY…
 
@@ -19,72 +17,59 @@ enum FindCommand: Command {
       transcript:WORD  or transcript:"A PHRASE": said in a downloaded transcript
       sort:ORDER       newest, oldest, title or shortest
       limit:N          1,000 at most
-      --json           [{"path", "show", "title", "published", "duration", "played", "position", "state", "hits": [{"start",
-                       "speaker", "text"}]}]
       --play N         plays the Nth line: mpv from its time, else the desktop's player
     """
 
-  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
-    let isJSON = arguments.takeFlag("--json")
+  static func run(_ arguments: inout ArgumentList) throws {
     let chosen = try arguments.takeNumber("--play", in: 1...EpisodeQuery.largestLimit)
-    let opposites = arguments.takeWords(beginningWith: "-is:")
-    let words = try arguments.operands() + opposites
-    if words.isEmpty { throw UsageError("find takes the words of a query") }
-    let query = try query(words)
+    let query = try query(arguments.operands())
     let session = try CatalogSession()
     defer { session.settle() }
-    let found = try KnownEpisodes(session).selected(by: query)
-    let lines = found.flatMap { Line.all(of: $0, query, session) }
-    if let chosen { return try play(lines, chosen) }
-    if isJSON {
-      StandardStreams.print(
-        JSONValue.array(found.map { Line.json(of: $0, query, session) }).indentedText)
-    } else {
-      for line in lines {
+    let found = try KnownEpisodes(session).selected(by: query).map {
+      Found(episode: $0, hits: hits(of: $0, query, session))
+    }
+    if let chosen { return try play(found.flatMap(\.lines), chosen) }
+    StandardStreams.show(.array(found.map(\.json))) {
+      for line in found.flatMap(\.lines) {
         // A path stays whole, to be copied.
-        if line.episode.path == nil {
+        if line.path == nil {
           StandardStreams.tell(line.text, hanging: 12)
         } else {
           StandardStreams.print(line.text)
         }
       }
-      if lines.isEmpty { StandardStreams.complain("no known episode matches") }
+      if found.isEmpty { StandardStreams.complain("no known episode matches") }
     }
-    return lines.isEmpty && !isJSON ? 1 : 0
+    if found.isEmpty { throw CommandEnd() }
   }
 
-  /// An episode, or a place in it where something is said.
-  private struct Line {
+  /// Nil where the query looks for nothing that was said.
+  private static func hits(
+    of episode: KnownEpisodes.One, _ query: EpisodeQuery, _ session: CatalogSession
+  ) -> [TranscriptHit]? {
+    guard let words = TranscriptQuery(query.transcript) else { return nil }
+    return (try? session.catalog.transcripts.index()?.hits(of: episode.entry.episode.mediaKey, words)) ?? []
+  }
+
+  private struct Found {
     let episode: KnownEpisodes.One
-    let hit: TranscriptHit?
+    let hits: [TranscriptHit]?
 
-    static func all(of episode: KnownEpisodes.One, _ query: EpisodeQuery, _ session: CatalogSession) -> [Line]
-    {
-      guard let hits = hits(of: episode, query, session) else { return [Line(episode: episode, hit: nil)] }
-      return hits.map { Line(episode: episode, hit: $0) }
+    /// One for each place where something is said, or one for the episode.
+    var lines: [(path: String?, start: UInt32?, text: String)] {
+      let path = episode.path.map(PrintableText.line)
+      guard let hits else { return [(episode.path, nil, path ?? episode.text)] }
+      return hits.map { hit in
+        let place = HumanText.duration(Int64(hit.start / 1000))
+        return (episode.path, UInt32(hit.start), "\(path ?? episode.name):\(place): \(hit.text)")
+      }
     }
 
-    /// Nil where the query looks for nothing that was said.
-    private static func hits(
-      of episode: KnownEpisodes.One, _ query: EpisodeQuery, _ session: CatalogSession
-    ) -> [TranscriptHit]? {
-      guard let words = TranscriptQuery(query.transcript) else { return nil }
-      return (try? session.catalog.transcripts.index()?.hits(of: episode.entry.episode.mediaKey, words)) ?? []
-    }
-
-    static func json(
-      of episode: KnownEpisodes.One, _ query: EpisodeQuery, _ session: CatalogSession
-    ) -> JSONValue {
-      let hits = hits(of: episode, query, session)?.map { hit in
+    var json: JSONValue {
+      let all = hits?.map { hit in
         JSONValue.members(["start": Double(hit.start) / 1000, "speaker": hit.speaker, "text": hit.text])
       }
-      return episode.json(hits.map { [("hits", .array($0))] } ?? [])
-    }
-
-    var text: String {
-      let path = episode.path.map(PrintableText.line)
-      guard let hit else { return path ?? episode.text }
-      return "\(path ?? episode.name):\(HumanText.duration(Int64(hit.start / 1000))): \(hit.text)"
+      return episode.json(all.map { [("hits", .array($0))] } ?? [])
     }
   }
 
@@ -105,20 +90,20 @@ enum FindCommand: Command {
     }
   }
 
-  private static func play(_ lines: [Line], _ chosen: Int) throws -> Int32 {
+  private static func play(_ lines: [(path: String?, start: UInt32?, text: String)], _ chosen: Int) throws {
     guard lines.indices.contains(chosen - 1) else {
       throw CommandFailure("there are only \(HumanText.count(lines.count, "line"))")
     }
-    let line = lines[chosen - 1]
-    guard let path = line.episode.path else {
-      throw CommandFailure("no folder shows it")
-    }
+    guard let path = lines[chosen - 1].path else { throw CommandFailure("no folder shows it") }
     guard let player = ["mpv", "xdg-open"].lazy.compactMap({ ChildProcess.find($0) }).first else {
       throw CommandFailure("there is no player: \(path)")
     }
-    let start = line.hit.map { "--start=\(Double($0.start) / 1000)" }
-    let options = player.hasSuffix("/mpv") ? start.map { [$0] } ?? [] : []
-    let process = try ChildProcess.start(player, options + [path], files: [0, 1, 2], isDetached: false)
-    return try ChildProcess.wait(process)
+    let start = lines[chosen - 1].start.flatMap {
+      player.hasSuffix("/mpv") ? "--start=\(Double($0) / 1000)" : nil
+    }
+    let process = try ChildProcess.start(
+      player, [start].compactMap(\.self) + [path], files: [0, 1, 2], isDetached: false)
+    let status = try ChildProcess.wait(process)
+    if status != 0 { throw CommandEnd(status: status) }
   }
 }

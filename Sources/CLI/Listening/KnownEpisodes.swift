@@ -25,6 +25,7 @@ struct KnownEpisodes {
       name + (entry.episode.duration.map { "  \(HumanText.duration(Int64($0)))" } ?? "")
     }
 
+    /// - Parameter more: members that only this command has.
     func json(_ more: [(String, JSONValue)] = []) -> JSONValue {
       let episode = entry.episode
       let own = JSONValue.members([
@@ -47,6 +48,18 @@ struct KnownEpisodes {
     self.session = session
     statuses = try session.statuses()
     root = MountServer.mountPoints(places: session.places).min()
+  }
+
+  /// Shows episodes, each behind a text of its own, and with `--json` with a member of its own.
+  func show(
+    _ all: [One], orSay nothing: String, _ mark: (One) -> (key: String, value: JSONValue, text: String)
+  ) {
+    StandardStreams.show(.array(all.map { one in one.json([(mark(one).key, mark(one).value)]) })) {
+      for one in all {
+        StandardStreams.tell(mark(one).text + one.text, hanging: 5)
+      }
+      if all.isEmpty { StandardStreams.complain(nothing) }
+    }
   }
 
   /// Those that a query selects, in its order.
@@ -72,38 +85,38 @@ struct KnownEpisodes {
       let state = statuses[episode.mediaKey]?.state ?? .remote
       return One(
         entry: EpisodeEntry(episode: episode, podcast: podcast),
-        path: path(of: episode, podcast, state, in: folders), state: state)
+        path: path(of: episode, podcast, state, in: folders[podcast.id]), state: state)
     }
   }
 
+  /// In the mount, and the episodes that it does not show: nil for those that are hidden in the show.
+  private typealias Folder = (path: String, hidden: Set<Int64>?)
+
   /// By podcast: the folder that shows its episodes, a subscription's before a search's.
-  private func folders(of podcasts: [Int64]) throws -> [Int64: (path: String, hidden: Set<Int64>?)] {
+  private func folders(of podcasts: [Int64]) throws -> [Int64: Folder] {
     let catalog = session.catalog
-    var folders: [Int64: (path: String, hidden: Set<Int64>?)] = [:]
+    var folders: [Int64: Folder] = [:]
     for listed in try catalog.subscriptions() {
       folders[listed.podcast.id] = ("Subscriptions/\(listed.name)", nil)
     }
     let results = try catalog.results(showing: podcasts.filter { folders[$0] == nil })
-    if results.isEmpty { return folders }
-    for search in try catalog.searches() {
+    for search in results.isEmpty ? [] : try catalog.searches() {
+      let above = search.category.map {
+        ["Discover", $0, search.language].compactMap(\.self).joined(separator: "/")
+      }
       for listed in try catalog.results(ofSearch: search.id) where folders[listed.podcast.id] == nil {
-        let above = search.category.map {
-          ["Discover", $0, search.language].compactMap(\.self).joined(separator: "/")
-        }
-        folders[listed.podcast.id] = (
-          "\(above ?? "Search/\(search.name)")/\(listed.name)", results[listed.podcast.id]?[listed.id] ?? []
-        )
+        let hidden = results[listed.podcast.id]?[listed.id] ?? []
+        folders[listed.podcast.id] = ("\(above ?? "Search/\(search.name)")/\(listed.name)", hidden)
       }
     }
     return folders
   }
 
   private func path(
-    of episode: Episode, _ podcast: Podcast, _ state: TransferState,
-    in folders: [Int64: (path: String, hidden: Set<Int64>?)]
+    of episode: Episode, _ podcast: Podcast, _ state: TransferState, in folder: Folder?
   ) -> String? {
     guard let root else { return nil }
-    if let folder = folders[podcast.id], !(folder.hidden?.contains(episode.id) ?? episode.hidden) {
+    if let folder, !(folder.hidden?.contains(episode.id) ?? episode.hidden) {
       return "\(root)/\(folder.path)/\(episode.fileName)"
     }
     return state == .cached ? "\(root)/Downloaded/\(podcast.name)/\(episode.fileName)" : nil

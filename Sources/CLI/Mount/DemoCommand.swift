@@ -4,9 +4,6 @@ internal import MountService
 internal import PosixKit
 
 enum DemoCommand: Command {
-  static let name = "demo"
-  static let summary = "try podcastfs without a network"
-  static let worksOnMounts = false
   static let usage = """
     podcastfs demo [-f] [-o OPTIONS] [MOUNTPOINT]
 
@@ -15,39 +12,28 @@ enum DemoCommand: Command {
     it.
     """
 
-  private static let backgroundFlag = "--background"
-
-  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
-    let isBackground = arguments.takeFlag(backgroundFlag)
-    let staysInForeground = arguments.takeFlag("-f", "--foreground")
+  static func run(_ arguments: inout ArgumentList) throws {
+    let start = BackgroundProcess.Call(&arguments)
     let words = arguments.words
     let options = try arguments.takeValues("-o")
-    let operands = try arguments.operands(...1, "demo takes one mount point")
+    let operands = try arguments.operands()
     try MountRequest.prepareUser(options, mountPoint: nil)
     let mountPoint = try operands.first ?? MountPoint.usualPath()
-    if !isBackground, let other = try DemoPlaces().living() {
+    if start == .inBackground { return try MountCommand.reporting { try mount(on: mountPoint, options, $0) } }
+    if let other = try DemoPlaces().living() {
       guard MountPoint.absolutePath(mountPoint) == other else {
         throw CommandFailure("the demonstration is already mounted on \(other): podcastfs unmount \(other)")
       }
-      StandardStreams.report("The demonstration is already mounted on \(mountPoint)")
-      return 0
+      return StandardStreams.report("The demonstration is already mounted on \(mountPoint)")
     }
-    if !isBackground {
-      if operands.isEmpty { _ = try MountPoint.usual() } else { try MountPoint.make(mountPoint) }
-    }
-    if !staysInForeground && !isBackground {
-      if let failure = try BackgroundProcess.start([name, backgroundFlag] + words) {
-        throw CommandFailure(failure)
-      }
-      StandardStreams.report("The demonstration is mounted on \(mountPoint). Try:")
-      StandardStreams.report("  mkdir \(mountPoint)/Search/harbour")
-      return 0
-    }
-    let serve: (() -> Void) throws -> Int32 = { ready in try mount(on: mountPoint, options, ready) }
-    return isBackground ? MountCommand.reporting(serve) : try serve({})
+    if operands.isEmpty { _ = try MountPoint.usual() } else { try MountPoint.make(mountPoint) }
+    if start == .inForeground { return try mount(on: mountPoint, options) {} }
+    try MountCommand.startInBackground([name], words)
+    StandardStreams.report("The demonstration is mounted on \(mountPoint). Try:")
+    StandardStreams.report("  mkdir \(mountPoint)/Search/harbour")
   }
 
-  private static func mount(on mountPoint: String, _ options: [String], _ ready: () -> Void) throws -> Int32 {
+  private static func mount(on mountPoint: String, _ options: [String], _ ready: () -> Void) throws {
     let places = try DemoPlaces()
     let lock = try places.begin()
     defer { places.end(lock) }
@@ -55,6 +41,6 @@ enum DemoCommand: Command {
     defer { catalogue.stop() }
     try places.configure(searchURL: catalogue.searchURL)
     let request = try MountRequest(mountPoint: mountPoint, options: options)
-    return try MountProcess(request).run(ready: ready)
+    try MountProcess(request).run(ready: ready)
   }
 }

@@ -39,15 +39,10 @@ struct DemoPlaces {
   }
 
   /// Waits until a demonstration that was unmounted has taken all of its own away.
-  func waitUntilGone() {
-    let deadline = MonotonicTime.after(Self.patience)
-    while access(base, F_OK) == 0, .now < deadline { usleep(Self.pace) }
-  }
+  func waitUntilGone() { _ = Waiting.poll(seconds: Self.patience) { access(base, F_OK) == 0 ? nil : true } }
 
   /// Seconds that a daemon on a busy machine may take to end.
   private static let patience = 30.0
-  /// Microseconds between two looks: no event tells of another process's end.
-  private static let pace: UInt32 = 20_000
 
   /// Whether a demonstration of the user's is mounted: it holds the lock.
   var areInUse: Bool {
@@ -63,14 +58,13 @@ struct DemoPlaces {
       variables["XDG_\(name)_HOME"] = "\(base)/\(name.lowercased())"
     }
     let places = try Places(environment: variables)
-    let deadline = MonotonicTime.after(Self.patience)
-    while areInUse {
+    let end = Waiting.poll(seconds: Self.patience) { () -> (living: String?, Void)? in
+      if !areInUse { return (nil, ()) }
       let points = MountServer.mountPoints(places: places)
-      if let point = points.first(where: { MountProbe.look(at: $0) != .dead }) { return point }
-      if .now > deadline { throw Self.inUse }
-      usleep(Self.pace)
+      return points.first { MountProbe.look(at: $0) != .dead }.map { ($0, ()) }
     }
-    return nil
+    guard let end else { throw Self.inUse }
+    return end.living
   }
 
   static let inUse = CommandFailure("another demonstration is starting or ending: try again")
@@ -89,15 +83,13 @@ struct DemoPlaces {
 
   /// Leaves nothing behind. The daemon ends when its socket has gone, and may make its folders again until then.
   func end(_ lock: borrowing FileDescriptor) {
-    let deadline = MonotonicTime.after(Self.patience)
     Directories.removeTree(base + "/run")
-    while isDaemonAlive, .now < deadline { usleep(Self.pace) }
-    repeat {
+    _ = Waiting.poll(seconds: Self.patience) { isDaemonAlive ? nil : true }
+    _ = Waiting.poll(seconds: Self.patience) { () -> Bool? in
       clear()
       unlink(base + "/lock")
-      if rmdir(base) == 0 { return }
-      usleep(Self.pace)
-    } while .now < deadline
+      return rmdir(base) == 0 ? true : nil
+    }
   }
 
   private var isDaemonAlive: Bool {

@@ -6,9 +6,6 @@ internal import PosixKit
 
 /// `podcastfs mount`, and the same as mount(8) calls it.
 enum MountCommand: Command {
-  static let name = "mount"
-  static let summary = "mount podcasts on an empty directory"
-  static let worksOnMounts = false
   static let usage = """
     podcastfs mount [-f] [-o OPTIONS] [MOUNTPOINT]
     mount -t podcastfs SOURCE MOUNTPOINT [-o OPTIONS]
@@ -21,12 +18,9 @@ enum MountCommand: Command {
     SOURCE is for mount(8) and fstab(5), and means nothing: none.
     """
 
-  /// Marks the process that stays when the one that was called has ended.
-  private static let backgroundFlag = "--background"
+  static func run(_ arguments: inout ArgumentList) throws { try run(&arguments, isHelper: false) }
 
-  static func run(_ arguments: inout ArgumentList) throws -> Int32 { try run(&arguments, isHelper: false) }
-
-  static func run(_ call: HelperCall) throws -> Int32 {
+  static func run(_ call: HelperCall) throws {
     var arguments = call.arguments
     let isFake = arguments.takeFlag("-f")
     // Verbose, no mtab, sloppy; the type, and a namespace that mount(8) has entered already.
@@ -36,31 +30,24 @@ enum MountCommand: Command {
     let options = try arguments.takeValues("-o")
     try MountRequest.prepareUser(options, mountPoint: nil)
     _ = try MountRequest(mountPoint: arguments.operands().first ?? "", options: options)
-    return 0
   }
 
   /// - Parameter isHelper: whether mount(8) calls.
-  private static func run(_ arguments: inout ArgumentList, isHelper: Bool) throws -> Int32 {
-    let isBackground = arguments.takeFlag(backgroundFlag)
+  private static func run(_ arguments: inout ArgumentList, isHelper: Bool) throws {
     let isResumed = arguments.takeFlag(Keeper.flag)
-    let staysInForeground = arguments.takeFlag("-f", "--foreground")
+    let start = BackgroundProcess.Call(&arguments)
     let options = try arguments.takeValues("-o")
     let operands = try arguments.operands()
-    guard operands.count == 1 || operands.isEmpty && !isHelper else {
-      throw UsageError("mount takes one mount point")
-    }
+    if isHelper, operands.count != 1 { throw UsageError("mount takes one mount point") }
     if isResumed { return try resume(on: operands.first ?? "", options) }
     if isHelper { Account.correctHome() }
     try MountRequest.prepareUser(options, mountPoint: operands.first)
     let mountPoint = try operands.first ?? MountPoint.usual()
-    if isBackground { return reporting { ready in try serve(mountPoint, options, nil, ready) } }
-    if try isServed(mountPoint, options) { return 0 }
-    if staysInForeground { return try serve(mountPoint, options, nil, {}) }
-    // The process that was called ends when the mount can be listed, or with the reason why not.
-    let rest = [backgroundFlag] + options.flatMap { ["-o", $0] } + ["--", mountPoint]
-    if let failure = try BackgroundProcess.start([name] + rest) { throw CommandFailure(failure) }
+    if start == .inBackground { return try reporting { try serve(mountPoint, options, nil, $0) } }
+    if try isServed(mountPoint, options) { return }
+    if start == .inForeground { return try serve(mountPoint, options, nil) {} }
+    try startInBackground([name], options.flatMap { ["-o", $0] } + ["--", mountPoint])
     if !isHelper { greet(mountPoint) }
-    return 0
   }
 
   /// Says to a person where the podcasts are, and what to do next.
@@ -76,18 +63,18 @@ enum MountCommand: Command {
 
   private static func serve(
     _ mountPoint: String, _ options: [String], _ inheritance: InheritedMount?, _ ready: () -> Void
-  ) throws -> Int32 {
+  ) throws {
     let request = try MountRequest(
       mountPoint: mountPoint, options: options, isResumed: inheritance != nil)
     let call =
       [ProgramArguments.file, "podcastfs", name, Keeper.flag] + options.flatMap { ["-o", $0] }
       + ["--", request.mountPoint]
-    return try MountProcess(request, call: call, inheritance).run(ready: ready)
+    try MountProcess(request, call: call, inheritance).run(ready: ready)
   }
 
-  private static func resume(on mountPoint: String, _ options: [String]) throws -> Int32 {
+  private static func resume(on mountPoint: String, _ options: [String]) throws {
     let inheritance = try InheritedMount()
-    do { return try serve(mountPoint, options, inheritance, {}) } catch {
+    do { try serve(mountPoint, options, inheritance) {} } catch {
       inheritance.memory.noteFailure()
       if let places = try? Places() {
         LogFile(places.logFile).write("cannot take over the mount on \(mountPoint): \(error)")
@@ -111,14 +98,33 @@ enum MountCommand: Command {
     return true
   }
 
+  /// Starts the process that serves. The one that was called ends when the mount can be listed, or with the reason why not.
+  static func startInBackground(_ name: [String], _ words: [String]) throws {
+    if let failure = try BackgroundProcess.start(name + [BackgroundProcess.Call.flag] + words) {
+      throw CommandFailure(failure)
+    }
+  }
+
   /// Runs `body` and tells the process that was called how it went.
-  static func reporting(_ body: (() -> Void) throws -> Int32) -> Int32 {
+  static func reporting(_ body: (() -> Void) throws -> Void) throws {
     var readiness: BackgroundProcess.Readiness? = BackgroundProcess.Readiness()
-    do {
-      return try body { readiness.take()?.ready() }
-    } catch {
+    do { try body { readiness.take()?.ready() } } catch {
       readiness.take()?.failed("\(error)")
-      return 1
+      throw CommandEnd()
+    }
+  }
+}
+
+extension BackgroundProcess {
+  /// Where a call serves a mount: in a process that it starts, in that process, or itself.
+  enum Call {
+    case startsOne, inBackground, inForeground
+
+    static let flag = "--background"
+
+    init(_ arguments: inout ArgumentList) {
+      let staysInForeground = arguments.takeFlag("-f", "--foreground")
+      self = arguments.takeFlag(Self.flag) ? .inBackground : staysInForeground ? .inForeground : .startsOne
     }
   }
 }

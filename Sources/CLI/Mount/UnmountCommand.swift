@@ -4,20 +4,17 @@ internal import MountService
 internal import PosixKit
 
 enum UnmountCommand: Command {
-  static let name = "unmount"
-  static let summary = "unmount; downloads continue"
-  static let worksOnMounts = false
   static let usage = """
     podcastfs unmount [--lazy] [MOUNTPOINT]
 
-    Unmounts ~/Podcasts, or MOUNTPOINT. Downloads continue. Where programs use the mount, it stays, and the command names them.
+    Unmounts ~/Podcasts, or MOUNTPOINT. Downloads continue. Where programs use the mount, it stays.
 
       --lazy   unmounts at once; programs keep what they have open until they close it
     """
 
-  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
+  static func run(_ arguments: inout ArgumentList) throws {
     let isLazy = arguments.takeFlag("--lazy", "-z")
-    let operands = try arguments.operands(...1, "unmount takes one mount point")
+    let operands = try arguments.operands()
     let mountPoint = try operands.first ?? MountPoint.usualPath()
     func failure(_ why: String) -> CommandFailure { CommandFailure("cannot unmount \(mountPoint): \(why)") }
     let path = MountPoint.absolutePath(mountPoint)
@@ -25,7 +22,7 @@ enum UnmountCommand: Command {
     guard let path, let mount = MountTable.mount(on: path) else {
       // What is so already is no failure.
       StandardStreams.report("podcastfs is not mounted on \(mountPoint)")
-      return 0
+      return
     }
     guard mount.isOurs else { throw failure("podcastfs is not mounted there") }
     let isDemonstration = (try? Places()).map { MountOwner(of: path, places: $0) == .demonstration } ?? false
@@ -34,11 +31,8 @@ enum UnmountCommand: Command {
     do {
       if isLazy { try Unmount.lazily(path) } else { try Unmount.now(path) }
     } catch {
-      // Who uses it may be gone by now; then the reason as it was.
-      let users = isLazy ? nil : MountUsers.text(of: path)
-      throw failure(users.map { "it is in use by \($0); end them, or use --lazy" } ?? "\(error)")
+      throw failure("\(error) (programs that use it: fuser -m \(path); --lazy unmounts all the same)")
     }
     if isDemonstration, !isLazy { try? DemoPlaces().waitUntilGone() }
-    return 0
   }
 }

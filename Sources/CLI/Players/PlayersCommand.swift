@@ -2,9 +2,6 @@ internal import BusKit
 internal import PosixKit
 
 enum PlayersCommand: Command {
-  static let name = "players"
-  static let summary = "store the positions of media players"
-  static let worksOnMounts = false
   static let usage = """
     podcastfs players
 
@@ -15,8 +12,8 @@ enum PlayersCommand: Command {
     systemctl --user enable --now podcastfs-players
     """
 
-  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
-    guard try arguments.operands().isEmpty else { throw UsageError("players takes no arguments") }
+  static func run(_ arguments: inout ArgumentList) throws {
+    _ = try arguments.operands()
     let loop = try EventLoop()
     let watch: PlayerWatch
     do { watch = try PlayerWatch(loop) } catch {
@@ -29,6 +26,5 @@ enum PlayersCommand: Command {
     }
     loop.run()
     withExtendedLifetime(watch) {}
-    return 0
   }
 }

@@ -5,8 +5,6 @@ internal import PosixKit
 internal import Sync
 
 enum SyncCommand: Command {
-  static let name = "sync"
-  static let summary = "synchronize with other devices through a gPodder or Nextcloud server"
   static let usage = """
     podcastfs sync [--full] [--dry-run] [--json] [--quiet]
     podcastfs sync login URL
@@ -16,12 +14,9 @@ enum SyncCommand: Command {
 
       --full     reads all that the server has, not only what is new
       --dry-run  changes nothing, here or there
-      --json     {"server", "kind", "dry_run", "full", "subscriptions_added": [], "subscriptions_removed": [], "episodes",
-                 "uploaded": {"subscriptions", "unsubscribed", "episodes"}, "awaited"}
     """
 
-  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
-    let isJSON = arguments.takeFlag("--json")
+  static func run(_ arguments: inout ArgumentList) throws {
     let isWhole = arguments.takeFlag("--full")
     let isDry = arguments.takeFlag("--dry-run")
     let words = try arguments.operands()
@@ -29,7 +24,7 @@ enum SyncCommand: Command {
       guard words.count == 2, !isWhole, !isDry else { throw UsageError("sync login takes one address") }
       return try SyncLogin.run(words[1])
     }
-    guard words.isEmpty else { throw UsageError("sync takes no arguments but login") }
+    guard words.isEmpty else { throw UsageError("sync takes no arguments but login URL") }
     let session = try CatalogSession()
     defer { session.settle() }
     guard let sync = session.settings.sync else {
@@ -41,13 +36,8 @@ enum SyncCommand: Command {
       catalog: session.catalog, places: session.places, settings: session.settings, sync: sync,
       http: session.http,
       now: { wallClockSeconds() })
-    guard let outcome = try run.run(.asked, isWhole: isWhole, isDry: isDry) else { return 0 }
-    if isJSON {
-      StandardStreams.print(json(outcome, isDry: isDry).indentedText)
-    } else {
-      report(outcome, isDry: isDry)
-    }
-    return 0
+    guard let outcome = try run.run(.asked, isWhole: isWhole, isDry: isDry) else { return }
+    StandardStreams.show(json(outcome, isDry: isDry)) { report(outcome, isDry: isDry) }
   }
 
   private static func json(_ outcome: SyncOutcome, isDry: Bool) -> JSONValue {
@@ -65,18 +55,13 @@ enum SyncCommand: Command {
   private static func report(_ outcome: SyncOutcome, isDry: Bool) {
     for url in outcome.added { StandardStreams.report("follow \(url.shown)") }
     for url in outcome.removed { StandardStreams.report("unfollow \(url.shown)") }
-    func counts(_ parts: [(Int, String)]) -> String {
-      let parts = parts.filter { $0.0 > 0 }.map { HumanText.count($0.0, $0.1) }
-      return parts.isEmpty ? "nothing" : parts.joined(separator: ", ")
+    func counts(_ added: Int, _ removed: Int, _ episodes: Int) -> String {
+      let parts = [(added, "new podcast"), (removed, "removed podcast"), (episodes, "episode")]
+      let words = parts.filter { $0.0 > 0 }.map { HumanText.count($0.0, $0.1) }
+      return words.isEmpty ? "nothing" : words.joined(separator: ", ")
     }
-    let here = counts([
-      (outcome.added.count, "new podcast"), (outcome.removed.count, "removed podcast"),
-      (outcome.episodes, "episode"),
-    ])
-    let there = counts([
-      (outcome.uploadedFeeds, "new podcast"), (outcome.removedFeeds, "removed podcast"),
-      (outcome.uploadedEpisodes, "episode"),
-    ])
+    let here = counts(outcome.added.count, outcome.removed.count, outcome.episodes)
+    let there = counts(outcome.uploadedFeeds, outcome.removedFeeds, outcome.uploadedEpisodes)
     StandardStreams.report("\(isDry ? "would receive" : "received") from \(outcome.host): \(here)")
     StandardStreams.report("\(isDry ? "would send" : "sent") to \(outcome.host): \(there)")
     if outcome.awaited > 0 {

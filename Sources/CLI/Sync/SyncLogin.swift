@@ -10,7 +10,7 @@ enum SyncLogin {
   /// Seconds between two questions, and for the whole: so long does Nextcloud wait for its user.
   private static let (pause, patience) = (2.0, 1200.0)
 
-  static func run(_ address: String) throws -> Int32 {
+  static func run(_ address: String) throws {
     let (places, settings) = try CommandSettings.load()
     guard WebAddress(address).isWeb, WebAddress(address).parts?.userinfo == nil else {
       throw UsageError("\(address) is not an address that begins with http:// or https://")
@@ -36,7 +36,6 @@ enum SyncLogin {
     try write(sync, to: places.configurationFile)
     StandardStreams.report("logged in; the password is in \(places.configurationFile)")
     StandardStreams.report("podcastfs sync synchronizes now; mounts do so by themselves afterwards")
-    return 0
   }
 
   /// In the browser, where there is a desktop.

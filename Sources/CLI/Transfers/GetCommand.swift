@@ -4,8 +4,6 @@ internal import PosixKit
 internal import TransferProtocol
 
 enum GetCommand: Command {
-  static let name = "get"
-  static let summary = "download episodes and wait for them"
   static let usage = """
     podcastfs get [--newest N] [--since AGE|DATE] [--queue] [--json] [--quiet] PATH…
 
@@ -16,79 +14,60 @@ enum GetCommand: Command {
       --newest N    the newest N of each podcast
       --since WHEN  published since then: an age like 7d, or a date like 2026-01-31
       --queue       does not wait
-      --json        [{"path", "state", "bytes_received", "bytes_total", "error"}], at the end
     """
 
-  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
-    let isJSON = arguments.takeFlag("--json")
+  static func run(_ arguments: inout ArgumentList) throws {
     let isQueued = arguments.takeFlag("--queue")
     let newest = try arguments.takeNumber("--newest", in: 1...100_000)
-    let since = try arguments.takeValue("--since").map(moment)
-    let paths = try arguments.paths(1..., "get takes the paths of episodes")
-    let choice = MountedEpisode.Choice(newest: newest, since: since)
-    let operands = MountedEpisode.all(atEach: paths, choice)
-    for (_, failure) in operands.failures { StandardStreams.complain("\(failure)") }
-    var wanted = operands.episodes.map { Wanted(episode: $0) }
-    if !isJSON {
-      if wanted.isEmpty, operands.failures.isEmpty { StandardStreams.report("no episodes to download") }
-      if try !isMeant(wanted) { return 1 }
-    }
+    let choice = MountedEpisode.Choice(newest: newest, since: try arguments.takeValue("--since").map(moment))
+    let found = MountedEpisode.all(atEach: try arguments.paths(), choice)
+    found.report()
+    var wanted = found.episodes.map(Wanted.init)
+    if wanted.isEmpty, found.failures.isEmpty { StandardStreams.report("no episodes to download") }
+    if !isMeant(wanted) { throw CommandEnd() }
     for index in wanted.indices { wanted[index].order() }
-    let isShown = !isJSON && !StandardStreams.isQuiet
-    if isQueued {
-      for index in wanted.indices { wanted[index].look() }
-      if isShown, !wanted.isEmpty { StandardStreams.report(states(wanted.compactMap(\.line))) }
-    } else if !wait(&wanted, isShown: isShown), isShown, wanted.count > 1 {
-      StandardStreams.report(DownloadTotals(wanted.compactMap(\.line)).text)
+    for index in wanted.indices { wanted[index].look() }
+    let isShown = isQueued ? false : wait(&wanted)
+    if !isShown, wanted.count > (isQueued ? 0 : 1) {
+      StandardStreams.report(DownloadTotals(downloads: wanted.map(\.status)).text)
     }
-    if isJSON { printJSON(wanted, operands) }
-    let failures = wanted.compactMap { isQueued ? $0.refusal : $0.outcome }
+    let refused = found.failures.map { Wanted($0.episode, refusal: $0.failure) }
+    StandardStreams.show(.array((wanted + refused).map(\.json))) {}
+    let failures = wanted.compactMap { isQueued && !$0.isRefused ? nil : $0.outcome }
     for failure in failures { StandardStreams.complain(failure) }
-    return failures.isEmpty && operands.failures.isEmpty ? 0 : 1
+    if !failures.isEmpty || !found.failures.isEmpty { throw CommandEnd() }
   }
 
   /// Waits until none can come any more.
   /// - Returns: whether a terminal has shown how far they are.
-  private static func wait(_ wanted: inout [Wanted], isShown: Bool) -> Bool {
-    var display = isShown && Terminal.errors.isTerminal && !wanted.isEmpty ? LiveDisplay(.errors) : nil
+  private static func wait(_ wanted: inout [Wanted]) -> Bool {
+    let isSilent = StandardStreams.isQuiet || StandardStreams.isJSON || wanted.isEmpty
+    var display = !isSilent && Terminal.errors.isTerminal ? LiveDisplay(.errors) : nil
     var told: Set<Int> = []
     var reasons: [Int: String] = [:]
     while true {
-      for index in wanted.indices { wanted[index].look() }
-      let lines = wanted.compactMap(\.line)
       // Errors at the end say the reasons.
-      let isOver = !wanted.contains(where: \.isWaitedFor)
-      display?.draw(footer: wanted.count > 1 ? [DownloadTotals(lines).text] : []) { columns in
-        lines.map { .init(isOver ? [$0.bar(columns: columns)] : $0.lines(columns: columns), $0.color) }
+      let isOver = !wanted.contains { $0.status.isUnfinished }
+      let footer = wanted.count > 1 ? [DownloadTotals(downloads: wanted.map(\.status)).text] : []
+      display?.draw(footer: footer) { columns in
+        wanted.map {
+          .init(
+            isOver ? [$0.status.bar(columns: columns)] : $0.status.lines(columns: columns), $0.status.color)
+        }
       }
       for (index, one) in wanted.enumerated() where display == nil && !StandardStreams.isQuiet {
-        if isShown, let line = one.line, line.state == .cached, told.insert(index).inserted {
-          StandardStreams.report(line.text)
+        if one.status.state == .cached, told.insert(index).inserted {
+          StandardStreams.report(one.status.text)
         }
         if let reason = one.reasonToWait, reason != reasons.updateValue(reason, forKey: index) {
-          StandardStreams.complain(
-            "\(one.episode.path): \(reason.hasPrefix("waiting") ? "" : "waiting: ")\(reason)")
+          StandardStreams.complain(one.named(reason.hasPrefix("waiting") ? reason : "waiting: \(reason)"))
         }
       }
       if isOver { return display != nil }
       // Attributes announce nothing: they are looked at twice a second while this command runs.
       usleep(500_000)
+      for index in wanted.indices { wanted[index].look() }
     }
-  }
-
-  private static func printJSON(_ wanted: [Wanted], _ operands: MountedEpisode.Operands) {
-    let refused = operands.failures.map { json($0.path, nil, error: $0.failure.reason(of: $0.path)) }
-    let all = wanted.map { json($0.episode.path, $0.line, error: $0.failure ?? $0.line?.error) }
-    StandardStreams.print(JSONValue.array(all + refused).indentedText)
-  }
-
-  /// "12 queued, 2 downloading, 1 downloaded".
-  private static func states(_ lines: [ProgressLine]) -> String {
-    let states: [TransferState] = [.queued, .downloading, .paused, .failed, .remote, .cached]
-    return states.compactMap { state in
-      let count = lines.count { $0.state == state }
-      return count > 0 ? "\(count) \(state == .cached ? "downloaded" : state.name)" : nil
-    }.joined(separator: ", ")
   }
 
   /// - Returns: seconds since 1970.
@@ -101,105 +80,77 @@ enum GetCommand: Command {
   private static let mostUnasked = 20
 
   /// Asks a person whether so many episodes are to be downloaded.
-  private static func isMeant(_ wanted: [Wanted]) throws -> Bool {
-    guard wanted.count > mostUnasked, isatty(STDIN_FILENO) == 1, Terminal.errors.isTerminal else {
-      return true
-    }
-    var missing = wanted
-    for index in missing.indices { missing[index].look() }
-    missing.removeAll { $0.line?.state == .cached }
-    if missing.count <= mostUnasked { return true }
-    let bytes = missing.reduce(Int64(0)) { $0 + (($1.line?.total ?? 0) - ($1.line?.received ?? 0)) }
-    let size = bytes > 0 ? " (\(HumanText.size(bytes)))" : ""
-    StandardStreams.write("download \(missing.count) episodes\(size)? [y/N] ", to: STDERR_FILENO)
+  private static func isMeant(_ wanted: [Wanted]) -> Bool {
+    guard wanted.count > mostUnasked, !StandardStreams.isJSON, isatty(STDIN_FILENO) == 1,
+      Terminal.errors.isTerminal
+    else { return true }
+    let missing = wanted.count { (try? $0.episode.attribute("state")) != TransferState.cached.name }
+    if missing <= mostUnasked { return true }
+    StandardStreams.write("download \(missing) episodes? [y/N] ", to: STDERR_FILENO)
     return ["y", "yes"].contains((readLine() ?? "").lowercased())
   }
 
-  /// One of the episodes: how far it is, or why nothing more can be known of it.
+  /// One of the episodes: how far it is, and whether nothing more can be known of it.
   private struct Wanted {
     let episode: MountedEpisode
-    var line: ProgressLine?
-    var failure: String?
+    private(set) var status: TransferStatus
+    private(set) var isRefused = false
 
-    init(episode: MountedEpisode) { self.episode = episode }
+    init(_ episode: MountedEpisode) { (self.episode, status) = (episode, episode.unknown) }
+
+    init(_ episode: MountedEpisode, refusal: CommandFailure) {
+      self.init(episode)
+      refuse(refusal)
+    }
 
     mutating func order() {
       attempt { one in
         let isComplete = try one.episode.attribute("state") == TransferState.cached.name
         // The order keeps a complete download from rules; the command succeeds without it.
-        do { try one.episode.set(.downloading) } catch { if !isComplete { throw error } }
+        do { try one.episode.set("state", to: TransferState.downloading.name) } catch {
+          if !isComplete { throw error }
+        }
       }
     }
 
-    mutating func look() { attempt { one in one.line = try one.episode.progress() } }
-
-    var isWaitedFor: Bool { failure == nil && (line?.state == .queued || line?.state == .downloading) }
+    mutating func look() { attempt { one in one.status = try one.episode.progress() } }
 
     /// Why it does not come now; nil where it comes, or has its turn still before it.
-    var reasonToWait: String? { failure == nil && line?.state == .queued ? line?.error : nil }
+    var reasonToWait: String? { status.state == .queued ? status.error : nil }
 
-    /// Why it could not be ordered; nil where it was.
-    var refusal: String? { failure.map { "\(episode.path): \($0)" } }
+    func named(_ words: String) -> String { "\(episode.path): \(words)" }
 
     /// Why it is not here; nil where it is.
     var outcome: String? {
-      if let refusal { return refusal }
-      guard let line, line.state != .cached else { return nil }
-      return "\(episode.path): " + (line.error ?? word(line.state))
+      switch status.state {
+      case .cached: nil
+      case .paused: named(status.error ?? "it was paused")
+      case .remote: named(status.error ?? "it was cancelled")
+      case .downloading, .failed, .queued: named(status.error ?? "it is \(status.state.name)")
+      }
     }
 
     private mutating func attempt(_ body: (inout Wanted) throws -> Void) {
-      if failure != nil { return }
-      do { try body(&self) } catch {
-        // What an errno can't say: the attribute does.
-        let why = (try? episode.attribute("error")) ?? nil
-        failure =
-          why.map { "\($0) (podcastfs doctor finds out why)" }
-          ?? (error as? CommandFailure)?.reason(of: episode.path) ?? "\(error)"
-      }
+      if isRefused { return }
+      do { try body(&self) } catch { refuse(error) }
     }
-  }
 
-  /// What is not known of it is null.
-  private static func json(_ path: String, _ line: ProgressLine?, error: String?) -> JSONValue {
-    .members([
-      "path": path, "state": line?.state.name, "bytes_received": line?.received, "bytes_total": line?.total,
-      "error": error,
-    ])
-  }
-
-  private static func word(_ state: TransferState) -> String {
-    switch state {
-    case .paused: "it was paused"
-    case .remote: "it was cancelled"
-    default: "it is \(state.name)"
+    private mutating func refuse(_ error: any Error) {
+      (isRefused, status.state) = (true, .failed)
+      // What an errno can't say: the attribute does.
+      let why = (try? episode.attribute("error")) ?? nil
+      status.error =
+        why.map { "\($0) (podcastfs doctor finds out why)" }
+        ?? (error as? CommandFailure)?.reason(of: episode.path) ?? "\(error)"
     }
-  }
-}
 
-/// How far several downloads are together, in one line.
-struct DownloadTotals {
-  private let lines: [ProgressLine]
-
-  init(_ lines: [ProgressLine]) { self.lines = lines }
-
-  /// "3 of 12 downloaded, 120 MiB of 1.2 GiB, 2.1 MiB/s, 9:12 left".
-  var text: String {
-    let complete = lines.count { $0.state == .cached }
-    let received = lines.reduce(Int64(0)) { $0 + $1.received }
-    let total = lines.reduce(Int64(0)) { $0 + ($1.total ?? $1.received) }
-    var words = ["\(complete) of \(HumanText.count(lines.count, "episode")) downloaded"]
-    words.append(
-      received < total ? "\(HumanText.size(received)) of \(HumanText.size(total))" : HumanText.size(received))
-    return (words + pace).joined(separator: ", ")
-  }
-
-  /// The rate of those that run and the time that all take, as far as both are known.
-  var pace: [String] {
-    let rate = lines.reduce(Int64(0)) { $0 + ($1.state == .downloading ? $1.rate ?? 0 : 0) }
-    guard rate > 0 else { return [] }
-    let seconds = lines.reduce(Int64(0)) { $0 + max(($1.total ?? $1.received) - $1.received, 0) } / rate
-    let isShort = seconds > 0 && seconds <= 86_400
-    return ["\(HumanText.size(rate))/s"] + (isShort ? ["\(HumanText.duration(seconds)) left"] : [])
+    /// What is not known is null.
+    var json: JSONValue {
+      .members([
+        "path": episode.path, "state": isRefused ? nil : status.state.name,
+        "bytes_received": isRefused ? nil : status.received, "bytes_total": status.total,
+        "error": status.error,
+      ])
+    }
   }
 }

@@ -3,20 +3,15 @@ internal import PodcastModel
 internal import PosixKit
 
 enum LimitCommand: Command {
-  static let name = "limit"
-  static let summary = "limit the rate of background downloads"
   static let usage = """
     podcastfs limit [--json] [RATE]
 
     Shows or sets the rate that all background downloads share, until the mount is unmounted: bytes per second, or a number
     with K, M or G. 0: no limit.
-
-      --json  {"limit_rate", "paused"}
     """
 
-  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
-    let isJSON = arguments.takeFlag("--json")
-    let operands = try arguments.operands(...1, "limit takes one rate")
+  static func run(_ arguments: inout ArgumentList) throws {
+    let operands = try arguments.operands()
     let root = try UserMount.root()
     if let rate = operands.first {
       guard Settings.rate(rate) != nil else {
@@ -25,13 +20,9 @@ enum LimitCommand: Command {
       try ExtendedAttributes.set("user.podcastfs.limit_rate", of: root, to: rate)
     }
     let rate = try ExtendedAttributes.get("user.podcastfs.limit_rate", of: root).flatMap { Int64($0) } ?? 0
-    if isJSON {
-      let isPaused = try ExtendedAttributes.get("user.podcastfs.paused", of: root) == "1"
-      StandardStreams.print(
-        JSONValue.members(["limit_rate": rate, "paused": isPaused]).indentedText)
-    } else if operands.isEmpty {
-      StandardStreams.print(rate == 0 ? "no limit" : "\(HumanText.size(rate))/s")
+    let isPaused = try ExtendedAttributes.get("user.podcastfs.paused", of: root) == "1"
+    StandardStreams.show(.members(["limit_rate": rate, "paused": isPaused])) {
+      if operands.isEmpty { StandardStreams.print(rate == 0 ? "no limit" : "\(HumanText.size(rate))/s") }
     }
-    return 0
   }
 }

@@ -5,21 +5,15 @@ internal import PodcastModel
 internal import PosixKit
 
 enum MetricsCommand: Command {
-  static let name = "metrics"
-  static let summary = "print measurements of a mount"
   static let usage = """
     podcastfs metrics [--json] [MOUNTPOINT]
 
     Prints what a mount counts, as OpenMetrics text: requests of the kernel and of the daemon, downloads, what is open.
     It prints the file .podcastfs/metrics of MOUNTPOINT, or of your mount.
-
-      --json   [{"name", "labels": {}, "value"}]
     """
 
-  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
-    let isJSON = arguments.takeFlag("--json")
-    let operands = try arguments.operands(...1, "metrics takes one mount point")
-    let root = try operands.first ?? UserMount.root()
+  static func run(_ arguments: inout ArgumentList) throws {
+    let root = try arguments.operands().first ?? UserMount.root()
     let text: String
     do {
       text = String(decoding: try Directories.read("\(root)/.podcastfs/metrics"), as: UTF8.self)
@@ -27,8 +21,7 @@ enum MetricsCommand: Command {
       throw CommandFailure(
         "\(root): \(MountTable.isOurs(root) ? "\(error.errno)" : "not a podcastfs mount")")
     }
-    StandardStreams.write(isJSON ? json(text).indentedText + "\n" : text)
-    return 0
+    StandardStreams.show(json(text)) { StandardStreams.write(text) }
   }
 
   private static func json(_ text: String) -> JSONValue {

@@ -34,25 +34,23 @@ struct MountedEpisode {
     guard stat(path, &status) == 0 else { throw CommandFailure("\(path): \(Errno.current)") }
     guard status.st_mode & S_IFMT == S_IFDIR else {
       let episode = MountedEpisode(path: path)
-      guard try episode.attribute("state") != nil else {
-        throw CommandFailure("\(path): not an episode in a podcastfs mount")
-      }
-      return [episode]
+      if try episode.attribute("state") != nil { return [episode] }
+      throw CommandFailure("\(path): not an episode in a podcastfs mount")
     }
-    var episodes = try directly(in: path)
-    if choice.isLimited {
-      var folders = [episodes]
-      if episodes.isEmpty { folders = try MountedEpisode.folders(in: path).map { try directly(in: $0) } }
-      if folders.contains(where: { !$0.isEmpty }) { return folders.flatMap(choice.chosen) }
-      episodes = []
+    var folders = [try directly(in: path)]
+    if folders[0].isEmpty, choice.isLimited {
+      let names = try Directories.names(in: path).sorted()
+      folders = try names.map { "\(path)/\($0)" }.filter(isPodcast).map { try directly(in: $0) }
     }
-    if episodes.isEmpty {
-      let mount = MountPoint.absolutePath(path).flatMap(MountTable.mount(holding:))
-      throw CommandFailure(
-        mount?.isOurs == true
-          ? "\(path): there are no episodes in this folder" : "\(path): not in a podcastfs mount")
-    }
-    return episodes
+    if folders.contains(where: { !$0.isEmpty }) { return folders.flatMap(choice.chosen) }
+    let mount = MountPoint.absolutePath(path).flatMap(MountTable.mount(holding:))
+    throw CommandFailure(
+      mount?.isOurs == true
+        ? "\(path): there are no episodes in this folder" : "\(path): not in a podcastfs mount")
+  }
+
+  private static func isPodcast(_ folder: String) -> Bool {
+    ((try? ExtendedAttributes.get("user.podcastfs.feed_url", of: folder)) ?? nil) != nil
   }
 
   /// The episodes directly in a directory, the newest first; none where it is not there.
@@ -69,30 +67,32 @@ struct MountedEpisode {
     return names.map { MountedEpisode(path: base + $0) }.filter { (try? $0.attribute("state")) ?? nil != nil }
   }
 
-  /// The podcasts' directories in a directory, by name.
-  private static func folders(in path: String) throws -> [String] {
-    let names = try Directories.names(in: path).sorted()
-    return names.map { path.hasSuffix("/") ? path + $0 : "\(path)/\($0)" }.filter { folder in
-      ((try? ExtendedAttributes.get("user.podcastfs.feed_url", of: folder)) ?? nil) != nil
-    }
-  }
-
   /// The file's time: when the episode was published, in seconds since 1970.
   var published: Int64? {
     var status = stat()
     return stat(path, &status) == 0 ? Int64(status.st_mtim.tv_sec) : nil
   }
 
-  struct Operands {
+  /// What several paths mean.
+  struct Found {
     var episodes: [MountedEpisode] = []
-    /// The operands that are nothing of a mount, and why.
-    var failures: [(path: String, failure: CommandFailure)] = []
+    /// The paths that are nothing of a mount, and why.
+    var failures: [(episode: MountedEpisode, failure: CommandFailure)] = []
+
+    func report() { for (_, failure) in failures { StandardStreams.complain("\(failure)") } }
+
+    /// Calls `body` for each episode, and reports all failures.
+    func forEachReporting(_ body: (MountedEpisode) throws -> Void) throws {
+      report()
+      try episodes.forEachReporting(body)
+      if !failures.isEmpty { throw CommandEnd() }
+    }
   }
 
   /// The episodes that several paths mean. A path that is no episode does not keep the others from being found. A cover, a
   /// transcript or another file beside an episode of the call is passed over: a shell's `*` names it, too.
-  static func all(atEach paths: [String], _ choice: Choice = Choice()) -> Operands {
-    var found = Operands()
+  static func all(atEach paths: [String], _ choice: Choice = Choice()) -> Found {
+    var found = Found()
     var folders: Set<Substring> = []
     func folder(_ path: String) -> Substring { path[...(path.lastIndex(of: "/") ?? path.startIndex)] }
     for path in paths {
@@ -101,14 +101,14 @@ struct MountedEpisode {
         if episodes.first?.path == path { folders.insert(folder(path)) }
         found.episodes += episodes
       } catch {
-        found.failures.append((path, error as? CommandFailure ?? CommandFailure("\(path): \(error)")))
+        found.failures.append((MountedEpisode(path: path), CommandFailure(of: path, error)))
       }
     }
     // `Subscriptions/*` names the list of subscriptions, too.
     let isBesideFolders = !found.episodes.isEmpty
-    found.failures.removeAll { path, _ in
-      folders.contains(folder(path)) && Directories.exists(path)
-        || isBesideFolders && path.hasSuffix("/subscriptions.opml")
+    found.failures.removeAll { episode, _ in
+      folders.contains(folder(episode.path)) && Directories.exists(episode.path)
+        || isBesideFolders && episode.path.hasSuffix("/subscriptions.opml")
     }
     return found
   }
@@ -131,8 +131,6 @@ struct MountedEpisode {
     }
   }
 
-  func set(_ state: TransferState) throws { try set("state", to: state.name) }
-
   func set(_ name: String, to value: String) throws {
     do throws(PosixError) {
       try ExtendedAttributes.set("user.podcastfs." + name, of: path, to: value)
@@ -141,18 +139,23 @@ struct MountedEpisode {
     }
   }
 
-  func progress() throws -> ProgressLine {
+  /// A download of which nothing is known.
+  var unknown: TransferStatus {
+    let name = String(path.split(separator: "/").last ?? "")
+    return TransferStatus(TransferRequest(key: MediaKey(address: ""), fileName: name))
+  }
+
+  func progress() throws -> TransferStatus {
     guard let text = try attribute("state"), let state = TransferState(rawValue: text) else {
       throw CommandFailure("\(path): it no longer exists")
     }
     func number(_ name: String) throws -> Int64? { try attribute(name).flatMap { Int64($0) } }
-    var line = ProgressLine(
-      name: String(path.split(separator: "/").last ?? ""), state: state,
-      received: try number("bytes_received") ?? 0, total: try number("bytes_total"))
-    line.rate = try number("rate")
-    line.eta = try number("eta")
-    line.error = try attribute("error")
-    return line
+    var status = unknown
+    status.state = state
+    (status.received, status.total) = (try number("bytes_received") ?? 0, try number("bytes_total"))
+    (status.rate, status.eta) = (try number("rate"), try number("eta"))
+    status.error = try attribute("error")
+    return status
   }
 }
 
@@ -173,7 +176,5 @@ enum MountedPodcast {
 
 extension ArgumentList {
   /// The operands of a command about episodes: paths, and names of subscriptions.
-  func paths(_ count: some RangeExpression<Int> = 0..., _ usage: String = "") throws -> [String] {
-    try operands(count, usage).map(MountedPodcast.path)
-  }
+  func paths() throws -> [String] { try operands().map(MountedPodcast.path) }
 }

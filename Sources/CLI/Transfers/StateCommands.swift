@@ -1,11 +1,7 @@
-internal import Configuration
-internal import MountService
 internal import PosixKit
 internal import TransferProtocol
 
 enum PauseCommand: Command {
-  static let name = "pause"
-  static let summary = "pause downloads"
   static let usage = """
     podcastfs pause PATH…|--all
 
@@ -13,14 +9,12 @@ enum PauseCommand: Command {
     subscription: all in it that run or wait. --all means all downloads.
     """
 
-  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
-    try EpisodeChange(to: .paused, from: [.queued, .downloading]).run(Self.self, &arguments)
+  static func run(_ arguments: inout ArgumentList) throws {
+    try EpisodeChange(to: .paused, from: [.queued, .downloading]).run(&arguments)
   }
 }
 
 enum ResumeCommand: Command {
-  static let name = "resume"
-  static let summary = "resume downloads"
   static let usage = """
     podcastfs resume PATH…|--all
 
@@ -28,14 +22,12 @@ enum ResumeCommand: Command {
     subscription: all directly in it, the newest first. --all means all downloads.
     """
 
-  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
-    try EpisodeChange(to: .downloading, from: [.paused, .failed], isInOrder: true).run(Self.self, &arguments)
+  static func run(_ arguments: inout ArgumentList) throws {
+    try EpisodeChange(to: .downloading, from: [.paused, .failed]).run(&arguments)
   }
 }
 
 enum CancelCommand: Command {
-  static let name = "cancel"
-  static let summary = "drop downloads"
   static let usage = """
     podcastfs cancel PATH…|--all
 
@@ -43,72 +35,76 @@ enum CancelCommand: Command {
     subscription: all directly in it. --all means all that are not complete.
     """
 
-  static func run(_ arguments: inout ArgumentList) throws -> Int32 {
-    let states: Set<TransferState> = [.queued, .downloading, .paused, .failed, .cached]
-    return try EpisodeChange(to: .remote, from: states).run(Self.self, &arguments)
+  static func run(_ arguments: inout ArgumentList) throws {
+    try EpisodeChange(to: .remote, from: [.queued, .downloading, .paused, .failed, .cached]).run(&arguments)
   }
 }
 
-/// A new value of an attribute for the episodes at some paths.
+enum MarkCommand: Command {
+  static let usage = """
+    podcastfs mark played|unplayed|kept|unkept PATH…
+
+    Marks episodes as played or unplayed. The cache never evicts a kept episode; unkept removes that mark. PATH is an episode,
+    or a folder or the name of a subscription: all episodes directly in it.
+    """
+
+  private static let marks = [
+    "played": EpisodeChange(attribute: "played", value: "1"),
+    "unplayed": EpisodeChange(attribute: "played", value: "0"),
+    "kept": EpisodeChange(attribute: "keep", value: "1"),
+    "unkept": EpisodeChange(attribute: "keep", value: "0"),
+  ]
+
+  static func run(_ arguments: inout ArgumentList) throws {
+    let words = try arguments.paths()
+    guard let mark = marks[words[0]] else {
+      throw UsageError("mark takes played, unplayed, kept or unkept, and paths")
+    }
+    try mark.run(Array(words.dropFirst()))
+  }
+}
+
+/// A new value of an attribute for episodes.
 struct EpisodeChange {
   let attribute: String
   let value: String
   /// Those of a directory's episodes that are changed; nil for all. A path named by itself always is.
-  let sources: Set<TransferState>?
-  /// Whether the episodes of a directory are to come one after the other, the newest first.
-  let isInOrder: Bool
+  var sources: Set<TransferState>?
 
-  init(_ attribute: String, _ value: String) {
-    (self.attribute, self.value, sources, isInOrder) = (attribute, value, nil, false)
+  init(attribute: String, value: String) { (self.attribute, self.value) = (attribute, value) }
+
+  init(to target: TransferState, from sources: Set<TransferState>) {
+    (attribute, value, self.sources) = ("state", target.name, sources)
   }
 
-  init(to target: TransferState, from sources: Set<TransferState>, isInOrder: Bool = false) {
-    (attribute, value, self.sources, self.isInOrder) = ("state", target.name, sources, isInOrder)
-  }
-
-  func run(_ command: any Command.Type, _ arguments: inout ArgumentList) throws -> Int32 {
+  /// For paths, or with `--all` for all that `Downloading/` of a mount shows.
+  func run(_ arguments: inout ArgumentList) throws {
     let isAll = arguments.takeFlag("--all", "-a")
     let paths = try arguments.paths()
-    if paths.isEmpty != isAll { throw UsageError("\(command.name) takes the paths of episodes, or --all") }
+    if paths.isEmpty != isAll { throw UsageError("it takes the paths of episodes, or --all") }
     if !isAll { return try run(paths) }
-    if value == TransferState.downloading.name {
-      try ExtendedAttributes.set("user.podcastfs.paused", of: UserMount.root(), to: "0")
-    }
-    // What `Downloading/` of a mount of the user shows: all of them show the same.
     let root = try UserMount.root()
-    let folders = ["Downloading", "Downloading/Paused", "Downloading/Failed"].map { "\(root)/\($0)" }
-    return try end(change(try folders.flatMap { try MountedEpisode.directly(in: $0) }, named: []))
+    if value == TransferState.downloading.name {
+      try ExtendedAttributes.set("user.podcastfs.paused", of: root, to: "0")
+    }
+    let folders = ["Downloading", "Downloading/Paused", "Downloading/Failed"]
+    try change(
+      MountedEpisode.Found(episodes: folders.flatMap { try MountedEpisode.directly(in: "\(root)/\($0)") }))
   }
 
-  func run(_ paths: [String]) throws -> Int32 {
-    let operands = MountedEpisode.all(atEach: paths)
-    return try end(operands.failures.map(\.failure) + change(operands.episodes, named: Set(paths)))
-  }
+  func run(_ paths: [String]) throws { try change(MountedEpisode.all(atEach: paths), named: Set(paths)) }
 
-  private func end(_ failures: [CommandFailure]) throws -> Int32 {
-    for failure in failures.dropLast() { StandardStreams.complain("\(failure)") }
-    if let last = failures.last { throw last }
-    return 0
-  }
-
-  /// Changes episodes. A failure of one does not keep the others from being changed. Orders at the same time share a commit.
   /// - Parameter named: paths whose episodes are changed in any state.
-  private func change(_ episodes: [MountedEpisode], named: Set<String>) -> [CommandFailure] {
-    var failures: [CommandFailure] = []
-    Waiting.each(episodes, atOnce: isInOrder ? 1 : 16) { [self] episode -> CommandFailure? in
+  private func change(_ found: MountedEpisode.Found, named: Set<String> = []) throws {
+    try found.forEachReporting { episode in
       do {
         let state = try episode.attribute("state").flatMap { TransferState(rawValue: $0) }
         let isMeant = sources.map { sources in state.map(sources.contains) ?? false } ?? true
         if isMeant || named.contains(episode.path) { try episode.set(attribute, to: value) }
-        return nil
       } catch {
         // A download that has ended meanwhile has left its folder.
-        if !named.contains(episode.path), !Directories.exists(episode.path) { return nil }
-        return error as? CommandFailure ?? CommandFailure("\(episode.path): \(error)")
+        if named.contains(episode.path) || Directories.exists(episode.path) { throw error }
       }
-    } ended: { _, failure in
-      failures += [failure].compactMap(\.self)
     }
-    return failures
   }
 }

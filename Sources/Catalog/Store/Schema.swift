@@ -225,7 +225,7 @@ enum Schema {
       PRIMARY KEY (podcast_id, key)
     ) WITHOUT ROWID;
 
-    -- Episodes that a backup keeps: a mount orders it (`KeepOrders`).
+    -- Episodes that a backup keeps: a mount orders it (`RuleKeeper`).
     CREATE TABLE keep_order (episode_id INTEGER PRIMARY KEY REFERENCES episode (id) ON DELETE CASCADE);
 
     -- The full-text index (`SearchText`). Of episodes it keeps in which ones a word is, not where.
