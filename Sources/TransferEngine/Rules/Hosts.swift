@@ -1,5 +1,5 @@
-/// What is known of hosts: which give parts of their files, and which did not answer at all. Of a thousand downloads that
-/// wait, one or two ask such a host at a time, later and later.
+/// What the engine knows of hosts: which answer requests for a range, and which did not answer at all. Where a thousand
+/// downloads wait for a host that did not answer, one or two of them ask it again, after longer and longer waits.
 struct Hosts: Hashable, Sendable {
   private struct Rest: Hashable, Sendable {
     var since: Instant
