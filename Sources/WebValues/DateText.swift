@@ -24,7 +24,11 @@ package enum DateText {
     guard parts.map(\.count) == [4, 2, 2], parts.joined().allSatisfy({ (48...57).contains($0) }) else {
       return nil
     }
-    return seconds(text)
+    var text = text
+    return text.withUTF8 { bytes in
+      var reader = DateReader(bytes)
+      return reader.read()
+    }
   }
 }
 

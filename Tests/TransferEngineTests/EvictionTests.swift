@@ -217,6 +217,40 @@ import TransferProtocol
     #expect(world.asked == asked)
   }
 
+  /// They end within the second after which the engine looks at its room.
+  @Test func shortDownloadsMakeRoomToo() {
+    let world = EngineWorld(9, hosts: 9) { $0.cacheSize = 1_000_000 }
+    world.letsGo = true
+    for request in world.requests {
+      world.say { .order(id: $0, .start(request)) }
+      world.answer(400_000)
+      world.bring(400_000)
+      world.end(nil)
+      world.wait(2)
+      #expect(world.states()[.cached, default: 0] <= 2)
+    }
+    #expect(world.evictions > 1)
+  }
+
+  @Test func aSmallerCacheLetsGoAtOnce() {
+    let world = EngineWorld(4, hosts: 4) { $0.cacheSize = 4_000_000 }
+    world.letsGo = true
+    for request in world.requests {
+      world.say { .order(id: $0, .start(request)) }
+      world.answer(900_000)
+      world.bring(900_000)
+      world.end(nil)
+      world.wait(2)
+    }
+    #expect(world.states() == [.cached: 4])
+    var settings = TransferSettings()
+    settings.minimumFree = 0
+    settings.cacheSize = 2_000_000
+    world.say { _ in .settings(settings) }
+    world.wait(1)
+    #expect(world.states()[.cached, default: 0] <= 2)
+  }
+
   /// Somebody else has filled the disk with more than the cache has.
   @Test func nothingGoesWhereThatMakesTooLittleRoom() {
     let world = EngineWorld(2, hosts: 2) { $0.minimumFree = 1 << 30 }

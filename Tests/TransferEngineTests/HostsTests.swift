@@ -50,6 +50,14 @@ import TransferProtocol
     #expect(try #require(end) < Self.at(2))
   }
 
+  @Test func whoWantsSomethingOfItIsHeardOnceASecond() {
+    var (rests, random) = (Hosts(), SplitMix(seed: 1))
+    for _ in 0..<8 { _ = rests.failed("a", retryAfter: 60, at: Self.at(1), &random) }
+    let early = rests.hurry("a", at: Self.at(1.9))
+    let late = rests.hurry("a", at: Self.at(2))
+    #expect(!early && late && !rests.isResting("a", at: Self.at(2)))
+  }
+
   /// Each order comes when the one before has failed.
   @Test func ordersOneAfterTheOtherDoNotAskADeadHostOneAfterTheOther() {
     let world = EngineWorld(60, hosts: 1)
@@ -60,6 +68,23 @@ import TransferProtocol
     #expect(world.asked == 1)
     world.wait(30)
     #expect(world.asked > 1)
+  }
+
+  /// Behind a tracker the host that sends has failed too.
+  @Test func anOrderAlsoAsksTheHostThatSends() {
+    let world = EngineWorld(1, hosts: 1)
+    world.say { .order(id: $0, .start(world.requests[0])) }
+    world.answer(5_000_000, where: { _ in true }) { $0.url = "http://cdn.test/0.mp3" }
+    world.bring(300_000)
+    for _ in 0..<6 {
+      world.end(Fault(.passing, "no answer", host: "cdn.test"))
+      world.wait(100)
+    }
+    world.end(Fault(.passing, "no answer", host: "cdn.test"))
+    world.wait(2)
+    let asked = world.asked
+    world.say { .order(id: $0, .start(world.requests[0])) }
+    #expect(world.asked == asked + 1)
   }
 
   @Test func theNextEndIsTheSoonest() {

@@ -254,7 +254,7 @@ struct Download: Hashable {
   var isWorthARow: Bool {
     !isForgotten
       && (demand != .none || content == .whole || record.isKept || record.error != nil
-        || record.generation > 0 || record.total != nil)
+        || record.generation > 0 || record.total != nil || retry.forbiddenUntil != nil)
   }
 
   var isWorthSaving: Bool { isWorthARow ? told.row != row : told.row != nil }

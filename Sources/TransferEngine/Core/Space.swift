@@ -64,14 +64,14 @@ extension TransferCore {
   /// Keeps to the bounds while bytes come: with every so many written, and once a second.
   mutating func measured(_ available: Int64?) {
     space.looked((available ?? .max / 2) - leaving, at: now.instant)
-    let running = downloads.runningInOrder.compactMap { downloads.active[$0] }
     var ahead: Int64 = 0
-    for download in running where download.record.request.isEpisode {
+    for download in downloads.runningInOrder.compactMap({ downloads.active[$0] })
+    where download.record.request.isEpisode {
       // A size that no head has told yet is no reason to let go of anything.
       ahead += download.hasNoLength ? Self.ahead / 2 : min(download.missing, 4 * Self.ahead)
     }
     let excess = downloads.bytes + ahead - settings.cacheSize
-    if excess > 0 && !running.isEmpty { evict(excess, partly: true) }
+    if excess > 0 { evict(excess, partly: true) }
     if ahead > 0, let left = space.left, ahead > left { evict(ahead - left) }
     // Where nothing may go the background waits.
     reconsider()

@@ -149,6 +149,7 @@ extension TransferCore {
     if order.order.verb == .start {
       // Deleted: who has it open keeps what there is, others begin anew.
       if download.openFiles?.isLinked == false { forgetBytes(of: &download) }
+      if hosts.hurry(download.source.named, at: now.instant) { reconsider() }
     }
     let hadSlot = download.isBackground && download.slot == .granted
     let request = download.record.request

@@ -1,7 +1,8 @@
-/// What is known of hosts: which give parts of their files, and which did not answer at all. Of a thousand downloads that
-/// wait, one or two ask such a host at a time, later and later.
+/// What the engine knows of hosts: which answer requests for a range, and which did not answer at all. Where a thousand
+/// downloads wait for a host that did not answer, one or two of them ask it again, after longer and longer waits.
 struct Hosts: Hashable, Sendable {
   private struct Rest: Hashable, Sendable {
+    var since: Instant
     var until: Instant
     var failures: Int
   }
@@ -10,6 +11,8 @@ struct Hosts: Hashable, Sendable {
 
   /// Seconds: another file of the host may be there after all.
   private static let longest = 60.0
+  /// Seconds after a failure in which no order asks the host again.
+  private static let justNow = 1.0
   /// Seconds that a host may ask for in the name of all its files.
   private static let longestWish = 3600.0
 
@@ -27,12 +30,20 @@ struct Hosts: Hashable, Sendable {
     let delay = random.jitter(Retry.delay(after: failures, atMost: Self.longest))
     let until = now.adding(max(delay, min(retryAfter ?? 0, Self.longestWish)))
     if rests.count >= Limits.hosts { rests = rests.filter { $0.value.until > now } }
-    rests[host] = Rest(until: until, failures: failures)
+    rests[host] = Rest(since: now, until: until, failures: failures)
     return until
   }
 
   func nextEnd(after now: Instant) -> Instant? {
     rests.values.lazy.map(\.until).filter { $0 > now }.min()
+  }
+
+  /// A user orders a download now: its host is asked, unless it failed within the last second. So a thousand orders ask a
+  /// host that does not answer once or twice.
+  /// - Returns: whether the host was left alone until now.
+  mutating func hurry(_ host: String, at now: Instant) -> Bool {
+    guard let rest = rests[host], now >= rest.since.adding(Self.justNow) else { return false }
+    return end(host)
   }
 
   /// It has answered.
