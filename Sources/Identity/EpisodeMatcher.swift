@@ -120,13 +120,14 @@ private struct Matching {
   var isDone: Bool { !matches.contains(.new) || !isTaken.contains(false) }
   var hasNothingKept: Bool { !isTaken.contains(true) }
 
-  /// The dates of one side tell nothing: there are none, or all lie within a day.
+  /// The dates of one side tell nothing: it has none, or all of them lie within a day, and those of the other side do not.
   var isOneSideImported: Bool {
-    [items, known].contains { side in
+    let spans = [items, known].map { side -> UInt64? in
       let times = side.compactMap(\.published)
-      guard let first = times.min(), let last = times.max() else { return true }
-      return times.count > 1 && first.distance(to: last).magnitude <= Self.day
+      guard let first = times.min(), let last = times.max() else { return nil }
+      return times.count > 1 ? first.distance(to: last).magnitude : .max
     }
+    return spans.contains(nil) || spans.count { $0.map { $0 <= Self.day } ?? true } == 1
   }
 
   /// Bulletins of another day have the titles of those before: they come from the same host.
