@@ -122,12 +122,14 @@ private struct Matching {
 
   /// The dates of one side tell nothing: it has none, or all of them lie within a day, and those of the other side do not.
   var isOneSideImported: Bool {
-    let spans = [items, known].map { side -> UInt64? in
-      let times = side.compactMap(\.published)
-      guard let first = times.min(), let last = times.max() else { return nil }
-      return times.count > 1 ? first.distance(to: last).magnitude : .max
-    }
-    return spans.contains(nil) || spans.count { $0.map { $0 <= Self.day } ?? true } == 1
+    let sides = [items, known].map { $0.compactMap(\.published) }
+    if sides.contains(where: \.isEmpty) { return true }
+    return isWithinADay(sides[0]) != isWithinADay(sides[1])
+  }
+
+  private func isWithinADay(_ times: [Int64]) -> Bool {
+    guard times.count > 1, let first = times.min(), let last = times.max() else { return false }
+    return first.distance(to: last).magnitude <= Self.day
   }
 
   /// Bulletins of another day have the titles of those before: they come from the same host.
