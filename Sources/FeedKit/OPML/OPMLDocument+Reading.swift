@@ -44,7 +44,6 @@ extension OPMLDocument {
   private init(_ found: OPMLBuilder.State, _ repairs: [String]) {
     self.init(title: found.title, feeds: found.feeds)
     episodes = found.episodes
-    isBackup = !episodes.isEmpty
     refusals = found.warnings.count
     warnings = repairs + found.warnings.lines
   }
