@@ -34,10 +34,25 @@ package struct CacheLayout: Hashable, Sendable {
     Self.status(of: whole(key, generation)) != nil
   }
 
-  /// Whether the files of a generation are there: a partial one is of use only with its journal.
+  /// Whether the files of a generation are there: a partial one is of use only with its journal. The daemon may rename a
+  /// partial file to a whole one between two looks: the look for the whole one comes last.
   package func hasData(_ key: MediaKey, _ generation: UInt32) -> Bool {
-    isWhole(key, generation)
-      || Self.status(of: part(key, generation)) != nil && Self.status(of: journal(key, generation)) != nil
+    Self.status(of: part(key, generation)) != nil && Self.status(of: journal(key, generation)) != nil
+      || isWhole(key, generation)
+  }
+
+  /// Opens the data file, also where the daemon renames it meanwhile.
+  /// - Throws: `PosixError`: ENOENT where it is not there.
+  package func openData(
+    _ key: MediaKey, _ generation: UInt32, _ flags: Int32
+  ) throws(PosixError) -> FileDescriptor {
+    if let whole = try? FileDescriptor(openingRegular: whole(key, generation), flags) { return whole }
+    do throws(PosixError) {
+      return try FileDescriptor(openingRegular: part(key, generation), flags)
+    } catch {
+      guard error.errno == .ENOENT, isWhole(key, generation) else { throw error }
+      return try FileDescriptor(openingRegular: whole(key, generation), flags)
+    }
   }
 
   private static func status(of path: String) -> stat? {
@@ -87,7 +102,7 @@ package struct CacheLayout: Hashable, Sendable {
   /// - Returns: whether it is gone.
   package func evict(_ key: MediaKey, _ generation: UInt32) -> Bool {
     do {
-      let file = try FileDescriptor(openingRegular: data(key, generation), O_RDWR)
+      let file = try openData(key, generation, O_RDWR)
       // Readers hold a shared lock for as long as they have it open.
       guard file.tryLock(.exclusive) else { return false }
     } catch {

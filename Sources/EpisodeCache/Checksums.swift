@@ -49,8 +49,7 @@ package struct GenerationCheck: Hashable, Sendable {
 
   /// - Throws: `PosixError`: ENOENT where the data or its journal is not there.
   package init(_ layout: CacheLayout, _ key: MediaKey, _ generation: UInt32) throws(PosixError) {
-    let data = try FileDescriptor(
-      openingRegular: layout.data(key, generation), O_RDONLY | CacheLayout.keepsAccessTime)
+    let data = try layout.openData(key, generation, O_RDONLY | CacheLayout.keepsAccessTime)
     let journal = RangeJournal(reading: layout.journal(key, generation))
     guard journal.representation != nil else {
       throw PosixError(.ENOENT, "check", layout.journal(key, generation))

@@ -19,12 +19,13 @@ package final class EpisodeReader: Sendable {
   /// - Throws: `PosixError`: ENOENT where it is not there.
   package init(_ layout: CacheLayout, _ key: MediaKey, _ generation: UInt32) throws(PosixError) {
     self.generation = generation
-    if let whole = try? FileDescriptor(openingRegular: layout.whole(key, generation), O_RDONLY) {
-      data = whole
+    // The journal of a file that is renamed now says already that all of it is there.
+    let isWhole = layout.isWhole(key, generation)
+    data = try layout.openData(key, generation, O_RDONLY)
+    if isWhole {
       let size = Int64(try data.status().st_size)
       (map, knownTotal, durable) = (nil, size, ByteRanges([0..<size]))
     } else {
-      data = try FileDescriptor(openingRegular: layout.part(key, generation), O_RDONLY)
       let journal = RangeJournal(reading: layout.journal(key, generation))
       guard let representation = journal.representation else {
         throw PosixError(.ENOENT, "read", layout.journal(key, generation))

@@ -53,8 +53,7 @@ package final class EpisodeWriter: Sendable {
     self.generation = generation
     self.layout = layout
     let isWhole = layout.isWhole(key, generation)
-    data = try FileDescriptor(
-      openingRegular: layout.data(key, generation), O_RDWR | CacheLayout.keepsAccessTime)
+    data = try layout.openData(key, generation, O_RDWR | CacheLayout.keepsAccessTime)
     let size = Int64(try data.status().st_size)
     let path = layout.journal(key, generation)
     var known = RangeJournal(reading: path)

@@ -114,7 +114,7 @@ extension HTTPTransfer {
   /// Seconds that a redirect's body may take from its head on: that its connection stays is not worth more.
   private static let redirectPatience = 1.0
 
-  /// The receiver still gets the bytes that libcurl has read already.
+  /// Stops reading from the host. The receiver still gets the bytes that libcurl has read before.
   func pause() {
     if isHeld { return }
     isHeld = true

@@ -336,17 +336,17 @@ package final class TransferClient: TransferService, @unchecked Sendable {
 extension TransferClient {
   /// Waits until `allStatuses` is the word of the daemon that runs, or none runs. Joins a daemon that has been started
   /// meanwhile.
-  /// - Returns: false where it has not answered by `deadline`.
+  /// - Returns: whether a daemon has told all by `deadline`: not where none runs, or another program hangs up in its place.
   @discardableResult
   package func waitUntilCurrent(until deadline: MonotonicTime) -> Bool {
-    let isCurrent = Monitor(false)
+    let isTold = Monitor<Bool?>(nil)
     loop.async {
       self.connectIfRunning()
       let isComing = self.connection != nil && (!self.isServing || self.snapshot.coming != nil)
-      self.snapshot.waiters.append { isCurrent.withLockNotifying { $0 = true } }
+      self.snapshot.waiters.append { [self] in isTold.withLockNotifying { $0 = isServing } }
       if !isComing && !self.snapshot.isWanted { self.becameCurrent() }
     }
-    return isCurrent.wait(until: deadline) { $0 ? true : nil } ?? false
+    return isTold.wait(until: deadline) { $0 } ?? false
   }
 
   func becameCurrent() {

@@ -113,12 +113,19 @@ import Testing
     }
   }
 
-  @Test func whatIsNoTranscriptFailsAndIsNotListedForAWhile() throws {
+  @Test func whatIsNoTranscriptFailsAndTheLogSaysWhy() throws {
     let mounted = try mount(Self.useless)
     for (index, given) in Self.useless.enumerated() {
       let path = try path(index, given, in: mounted)
-      #expect(throws: PosixError.self, "\(index)") { try Directories.read(path) }
-      #expect(eventually { !Directories.exists(path) }, "\(index)")
+      let error = #expect(throws: PosixError.self, "\(index)") { try Directories.read(path) }
+      #expect(error?.errno == (given.body.count > 16 << 20 ? .EFBIG : .EPROTO), "\(index)")
+      #expect(Directories.exists(path), "\(index)")
+    }
+    let log = String(decoding: try Directories.read("\(mounted.root)/.podcastfs/log"), as: UTF8.self)
+    #expect(log.contains("127.0.0.1 sent more than 16777216 bytes"), "\(log)")
+    for part in [0, 1, 2, 4] {
+      let name = try path(part, Self.useless[part], in: mounted).split(separator: "/").last ?? ""
+      #expect(log.contains("127.0.0.1 sent no transcript for \(name)"), "\(log)")
     }
     #expect(try mounted.run("find", "transcript:fog").end == .exit(1))
   }

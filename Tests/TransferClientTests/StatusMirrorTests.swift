@@ -1,5 +1,7 @@
 import EpisodeCache
+import Glibc
 import PodcastModel
+import PosixKit
 import TestSupport
 import Testing
 import TransferProtocol
@@ -24,6 +26,45 @@ import TransferProtocol
     let left = mirror.status(of: coming.key)
     #expect(left?.state == .queued && left?.rate == nil && left?.eta == nil)
     #expect(mirror.status(of: status(2, .paused).key)?.state == .paused)
+  }
+
+  /// The daemon says that all has come, and renames the file when that is on the disk.
+  @Test func aFileThatIsJustBeingRenamedIsNotTakenForADeletedOne() throws {
+    let directory = try TemporaryDirectory(inMemory: true)
+    let layout = CacheLayout(cache: directory.path, runtime: directory.path)
+    try layout.create()
+    let mirror = StatusMirror(layout: layout)
+    var cached = status(1, .cached)
+    let key = cached.key
+    let generations: ClosedRange<UInt32> = 1...400
+    for generation in generations {
+      try Directories.replace(layout.part(key, generation), with: [1])
+      try Directories.replace(layout.journal(key, generation), with: [1])
+    }
+    // Neither sleeps, so that the file is renamed while it is looked for.
+    let turn = Monitor(UInt32(0))
+    PosixThread.start("renamer") {
+      for generation in generations {
+        while turn.withLock({ $0 }) != generation {}
+        rename(layout.part(key, generation), layout.whole(key, generation))
+      }
+    }
+    var wrong = 0
+    for generation in generations {
+      cached.generation = generation
+      mirror.update([cached])
+      turn.withLock { $0 = generation }
+      var isRenamed = false
+      while !isRenamed {
+        isRenamed = layout.isWhole(key, generation)
+        if generation.isMultiple(of: 4) {
+          #expect(throws: Never.self) { _ = try layout.openData(key, generation, O_RDONLY) }
+        } else if mirror.status(of: key)?.state != .cached {
+          wrong += 1
+        }
+      }
+    }
+    #expect(wrong == 0)
   }
 
   /// The daemon tells of what it fetches once a second, also where nothing comes.

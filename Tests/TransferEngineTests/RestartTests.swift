@@ -174,6 +174,25 @@ import TransferProtocol
     #expect(world.records[key] == nil && world.engine.status(of: key) == nil)
   }
 
+  /// The store was lost: whatever is wanted of a file before it is found, it is not removed.
+  @Test func whatIsWantedBeforeTheCacheWasListedIsTakenUpWhenItIsFound() {
+    let request = EngineWorld(1, hosts: 1).requests[0]
+    let messages: [(UInt64) -> ClientMessage] = [
+      { .order(id: $0, .start(request)) }, { .order(id: $0, .setKept(request, true)) },
+      { .open(id: $0, request, .fetchOnly, generation: nil) },
+    ]
+    for (savesAtOnce, message) in messages.flatMap({ [(true, $0), (false, $0)] }) {
+      let here = (representation: Representation(total: 1000), present: ByteRanges([0..<1000]))
+      let world = EngineWorld(1, hosts: 1, files: [request.key: here], listsAtOnce: false)
+      world.savesAtOnce = savesAtOnce
+      world.say(message)
+      world.handle(.found([FoundFile(key: request.key, generation: 3, size: 1000, written: 1)]))
+      world.savesAtOnce = true
+      world.save()
+      #expect(world.state(0) == .cached && world.removed.isEmpty && world.asked == 0)
+    }
+  }
+
   /// The store was lost: what was found is no episode after all.
   @Test func whatIsOrderedTellsWhatItIs() {
     var request = EngineWorld(1, hosts: 1).requests[0]

@@ -98,7 +98,7 @@ final class DumpDownload {
   }
 
   func open(_ status: TransferStatus) throws -> FileDescriptor {
-    try FileDescriptor(openingRegular: client.layout.data(status.key, status.generation), O_RDONLY)
+    try client.layout.openData(status.key, status.generation, O_RDONLY)
   }
 
   /// Removes the downloaded bytes of this dump and of others. Where the daemon's store was lost, it takes them for episodes.

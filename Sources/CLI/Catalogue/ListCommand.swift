@@ -44,7 +44,10 @@ enum ListCommand: Command {
         place == 1 || place == 2 ? ColumnText.right(cell.0, cell.1) : ColumnText.fitted(cell.0, cell.1)
       }
       let text = (fitted + cells.dropFirst(4).map(PrintableText.line)).joined(separator: "  ")
-      StandardStreams.print(columns.map { ColumnText.cut(text, $0) } ?? text)
+      // A few letters of a title say nothing.
+      let isNarrow = columns.map { $0 - width < 52 } ?? false
+      let shown = isNarrow ? fitted.joined(separator: "  ") : text
+      StandardStreams.print(columns.map { ColumnText.cut(shown, $0) } ?? shown)
     }
     if columns != nil { line(["PODCAST", "UNPLAYED", "DOWNLOADED", "NEWEST", ""]) }
     for one in lines {

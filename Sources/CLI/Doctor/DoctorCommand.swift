@@ -69,7 +69,7 @@ package enum Finding: Hashable, Sendable {
 
   package var text: String {
     let word = isProblem ? "PROBLEM" : kind.status
-    let fix = kind.fix.map { "\n         fix: \($0)" } ?? ""
+    let fix = kind.fix.map { "\n" + ColumnText.fitted("fix:", Self.indent) + $0 } ?? ""
     return ColumnText.fitted(word, Self.indent) + kind.message + fix
   }
 }

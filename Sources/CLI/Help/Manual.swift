@@ -43,8 +43,10 @@ enum Manual {
       mv Search/QUERY/PODCAST Subscriptions/  Follows the podcast. rmdir stops following it.
       cp FILE Subscriptions/  Follows all of a list, or the feed or page that a link file names.
       mv EPISODE Downloading/, Downloading/Paused/, Queue/  Downloads, pauses or queues it; it stays where it was.
-      rm EPISODE  Stops or drops its download. In Search/ hides it, in Latest/ also marks it as played.
+      rm EPISODE  In Downloading/ and Downloaded/ stops or drops its download, in Subscriptions/ also hides it, in Latest/ and
+                  queries also marks it as played. In Search/QUERY/PODCAST/ hides it there, in Queue/ removes it from the queue.
       getfattr -d EPISODE  State, progress, size, rate, and what the feed says.
+      setfattr -n user.podcastfs.state -v downloading|paused|remote EPISODE  Starts, pauses or cancels its download.
     # COMMANDS
     """
 

@@ -13,7 +13,7 @@ struct EpisodeInfo {
   private let status: TransferStatus
   /// In bytes; nil where neither a host nor the feed tells it.
   private let size: Int64?
-  /// Those in the feed itself, else those that it names; nil where they cannot be fetched.
+  /// The chapters in the feed, else those in the file that the feed names; nil where that file cannot be fetched.
   private let chapters: ChapterList?
   /// Why they cannot be fetched.
   private let chapterFailure: String?

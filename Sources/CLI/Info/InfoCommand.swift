@@ -10,8 +10,8 @@ enum InfoCommand: Command {
     podcastfs info [--json|--window] PATH…
 
     Of an episode: date, length, state of the download, links, notes and chapters. Of a podcast: description, feed, number of
-    episodes, and why its feed cannot be read; the first time it fetches the feed. PATH is in a mount; a podcast may also be named by its folder, title or feed's
-    address.
+    episodes, and why its feed cannot be read; the first time it fetches the feed. PATH is in a mount; a podcast may also be
+    named by its folder, title or feed's address.
 
       --window  opens it in the desktop's program for texts
     """

@@ -61,7 +61,7 @@ final class FeedRefresher: Sendable {
   static let courtesy: Int32 = 5
   /// Seconds after which a process that claimed a refresh counts as gone.
   static let claimTime = Int64(FeedFetcher.timeout) + 30
-  /// Seconds between two tries of a podcast that is due.
+  /// Seconds that a process waits before it tries again to refresh a podcast that is due.
   private static let rest = 60.0
   /// Seconds by which a refresh may be ahead of the clock.
   private static let margin: Int64 = 60

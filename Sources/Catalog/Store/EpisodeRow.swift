@@ -154,7 +154,7 @@ extension EpisodeRow {
   }
 }
 
-/// What a podcast's row says of the numbers of its episodes.
+/// What a podcast's row says of the identifiers of its episodes.
 struct EpisodeNumbers: Equatable {
   /// Changes with every change of the episodes.
   var revision: Int64

@@ -139,8 +139,9 @@ final class EpisodeFile: OpenFile {
     return .success(count)
   }
 
-  /// Whether only the shown size promises the bytes of a read (`tail`, a player that looks for a tag at the end). An end
-  /// of file would be a wrong answer, and the true end is known only when the whole file is cached.
+  /// Whether a read lies where the file may have no bytes: its server gave no length, so `st_size` is an estimate. `tail`
+  /// reads there, and players that look for a tag. An end of file could be a wrong answer: the read waits for the whole
+  /// file.
   private func isMisled(at offset: Int64) -> Bool {
     guard let shownSize else { return false }
     if let size = episode.size { return offset > size }

@@ -134,7 +134,7 @@ extension PodcastTree {
   }
 }
 
-/// A count of something that comes and goes, for tests that nothing stays behind.
+/// How many of one kind of object there are now. Tests compare counts, to find objects that are never freed.
 package struct Gauge: Hashable, Sendable {
   package var name: String
   package var count: Int

@@ -105,8 +105,11 @@ extension PodcastTree {
       ) { result in
         let result = result.flatMap { bytes -> Result<[UInt8], Errno> in
           guard isTranscript else { return .success(bytes) }
-          let text = TranscriptText.utf8(bytes, isPage: sidecar.name.hasSuffix(".html"))
-          return text.map { .success($0) } ?? .failure(.EPROTO)
+          if let text = TranscriptText.utf8(bytes, isPage: sidecar.name.hasSuffix(".html")) {
+            return .success(text)
+          }
+          LogFile(self.places.logFile).write("\(address.host ?? "?") sent no transcript for \(sidecar.name)")
+          return .failure(.EPROTO)
         }
         guard case .failure(let errno) = result else { return completion(result) }
         if let old, errno != .EINTR { return completion(.success(old)) }

@@ -77,7 +77,7 @@ struct Listing: Sendable {
 }
 
 extension Array {
-  /// The first place whose element does not come `before`; those that do come first.
+  /// The index of the first element for which `before` is false. The elements for which it is true must lie in front.
   func partitionPoint(_ before: (Element) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {

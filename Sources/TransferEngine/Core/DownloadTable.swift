@@ -51,9 +51,14 @@ struct DownloadTable: Hashable {
 
   /// Whether it was dropped or evicted, or nothing of it ever came.
   func isEmptied(_ key: MediaKey) -> Bool {
-    guard let record = record(of: key), active[key]?.content ?? .nothing == .nothing else { return false }
+    guard hasRow(key), let record = record(of: key), active[key]?.content ?? .nothing == .nothing else {
+      return false
+    }
     return record.state == .remote && record.received == 0
   }
+
+  /// Whether the store knows it, as far as it has been told.
+  func hasRow(_ key: MediaKey) -> Bool { active[key].map { $0.told.row != nil } ?? (rows.record(key) != nil) }
 
   func contains(_ key: MediaKey) -> Bool { active[key] != nil || rows.record(key) != nil }
 

@@ -15,7 +15,8 @@ struct Retry: Hashable {
   var refusal: Refusal?
   /// Whether the last fault was that the disk had no room.
   var lacksRoom = false
-  /// Networks or days in which it failed for a doubtful reason, when that was last counted, and in which network.
+  /// In how many networks, or on how many days, the download failed for a doubtful reason (a login page, for one). The
+  /// others tell when the last of them was counted, and in which network.
   private var doubts: Int64 = 0
   private var doubted: Int64 = 0
   private var doubtedNetwork: Int64 = 0

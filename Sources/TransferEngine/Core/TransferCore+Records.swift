@@ -35,9 +35,8 @@ extension TransferCore {
 
   /// Gives the disk what is new, unless it is still busy with the last commit.
   mutating func commit() {
-    // Where somebody forgets what the store does not know, files of it may be found in a moment.
-    let unlisted =
-      phase == .listing ? log.ordered.filter { log.isDropping($0) && !downloads.contains($0) } : []
+    // Of what the store does not know, files may be found in a moment.
+    let unlisted = phase == .listing ? log.ordered.filter { !downloads.hasRow($0) } : []
     let held = space.evicting.union(unlisted)
     let id = SaveID(nextNumber())
     guard let next = log.next(id, at: now.instant, held: held) else { return }

@@ -63,7 +63,7 @@ final class EpisodeFiles: Sendable {
       guard pieces.reduce(0, { $0 + Int64($1.range.count) }) == range.length else {
         throw PosixError(.EAGAIN, "write", "\(key)")
       }
-      // At the end of the disk, as many pieces as there is room for.
+      // Where the disk has no room for all of them, it writes the pieces one by one, as many as fit.
       let isAmple = room.has(range.length, leaving: leaving)
       for some in isAmple ? [pieces] : pieces.map({ [$0] }) where !some.isEmpty {
         let count = some.reduce(0) { $0 + Int64($1.range.count) }
