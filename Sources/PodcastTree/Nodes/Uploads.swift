@@ -85,6 +85,7 @@ final class Upload: OpenFile {
       if size == 0 { state.isTooLarge = false }
       if state.bytes.count > size { state.bytes.removeLast(state.bytes.count - Int(size)) }
       if state.bytes.count < size { state.bytes += repeatElement(0, count: Int(size) - state.bytes.count) }
+      if size > 0 { state.isDirty = true }
       state.modified = .now
     }
     return nil
