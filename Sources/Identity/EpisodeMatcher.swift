@@ -120,13 +120,15 @@ private struct Matching {
   var isDone: Bool { !matches.contains(.new) || !isTaken.contains(false) }
   var hasNothingKept: Bool { !isTaken.contains(true) }
 
-  /// The dates of one side tell nothing: there are none, or all lie within a day.
+  /// The dates of one side tell nothing: there are none, or all lie within a day and those of the other side do not. Two sides
+  /// of a day each are bulletins of two days.
   var isOneSideImported: Bool {
-    [items, known].contains { side in
+    let isOneDay = [items, known].map { side -> Bool? in
       let times = side.compactMap(\.published)
-      guard let first = times.min(), let last = times.max() else { return true }
+      guard let first = times.min(), let last = times.max() else { return nil }
       return times.count > 1 && first.distance(to: last).magnitude <= Self.day
     }
+    return isOneDay.contains(nil) || isOneDay[0] != isOneDay[1]
   }
 
   /// Bulletins of another day have the titles of those before: they come from the same host.

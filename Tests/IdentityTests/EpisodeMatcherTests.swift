@@ -306,6 +306,18 @@ import Testing
       y | n/y.mp3 | Beacon  | 999 = new
       """),
     History(
+      "Bulletins of one day at a time, each day on another host",
+      """
+      a | m/a.mp3 | Morning | 6  = new
+      b | m/b.mp3 | Noon    | 12 = new
+      ---
+      x | n/x.mp3 | Morning | 30 = new
+      y | n/y.mp3 | Noon    | 36 = new
+      ---
+      v | o/v.mp3 | Morning | 54 = new
+      w | o/w.mp3 | Noon    | 60 = new
+      """),
+    History(
       "Where something is kept, a title alone is not enough",
       """
       a | m/a.mp3 | Harbour | 0   = new
