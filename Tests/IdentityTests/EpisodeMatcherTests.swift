@@ -242,6 +242,17 @@ import Testing
       f | m/f.mp3 | News at 18 | 42 = new
       """),
     History(
+      "The same, where each day has a host of its own",
+      """
+      a | m/a.mp3 | News at 6  | 6  = new
+      b | m/b.mp3 | News at 12 | 12 = new
+      c | m/c.mp3 | News at 18 | 18 = new
+      ---
+      d | n/d.mp3 | News at 6  | 30 = new
+      e | n/e.mp3 | News at 12 | 36 = new
+      f | n/f.mp3 | News at 18 | 42 = new
+      """),
+    History(
       "Bulletins without a date, which have the titles of those before",
       """
       a | m/a.mp3 | News at 6  | - = new
@@ -304,18 +315,6 @@ import Testing
       ---
       x | n/x.mp3 | Foghorn | 999 = 1 moved
       y | n/y.mp3 | Beacon  | 999 = new
-      """),
-    History(
-      "Bulletins of one day at a time, each day on another host",
-      """
-      a | m/a.mp3 | Morning | 6  = new
-      b | m/b.mp3 | Noon    | 12 = new
-      ---
-      x | n/x.mp3 | Morning | 30 = new
-      y | n/y.mp3 | Noon    | 36 = new
-      ---
-      v | o/v.mp3 | Morning | 54 = new
-      w | o/w.mp3 | Noon    | 60 = new
       """),
     History(
       "Where something is kept, a title alone is not enough",
