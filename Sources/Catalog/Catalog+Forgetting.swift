@@ -10,15 +10,19 @@ extension Catalog {
     try store.read { try EpisodeRow.mediaKeys(ofPodcast: id, in: $0) }
   }
 
-  /// Takes a podcast out of everything: subscriptions, results, marks, texts, the full-text index. It is gone for
-  /// everybody when this returns. This process or the next one deletes the rows in the background. The full-text index is
-  /// emptied, so that the words leave the file, and filled again in the background.
+  /// Takes a podcast out of everything: subscriptions, results, marks, texts, the full-text index, what backups said of it.
+  /// One transaction hides it and empties the index, so that the words leave the file. Then its rows are deleted; where this
+  /// process dies meanwhile, another one deletes them. The index is filled again in the background.
   /// - Returns: `mediaKeys(ofPodcast:)`.
   package func forget(podcast id: Int64) throws(CatalogError) -> [MediaKey] {
     let keys = try store.change { database, changes in
       _ = try existing("podcast", PodcastRecord.load(id, in: database))
       let keys = try EpisodeRow.mediaKeys(ofPodcast: id, in: database)
+      try AwaitedReport.forget(podcast: id, in: database)
       try Forgetting.hide(id, in: database, &changes)
+      try FullText.reset(in: database)
+      // Whoever fills the index hears of it.
+      changes.append(.everything)
       return keys
     }
     try finishForgetting()
@@ -28,7 +32,7 @@ extension Catalog {
   }
 
   package func finishForgetting() throws(CatalogError) {
-    try Forgetting.finish(store, withWords: true)
+    try Forgetting.finish(store)
   }
 
   package func usedBytes() throws(CatalogError) -> Int64 { try store.usedBytes() }
@@ -152,28 +156,19 @@ enum Forgetting {
     changes.append(.podcast(podcast))
   }
 
-  /// - Parameter withWords: their words leave the full-text index, too.
-  static func finish(_ store: CatalogStore, withWords: Bool = false) throws(CatalogError) {
+  static func finish(_ store: CatalogStore) throws(CatalogError) {
     while let podcast = try next(store) {
       try deleteEpisodes(of: podcast, store)
-      try store.change(.refresh) { database, changes in
+      try store.write(.refresh) { database in
         try database.run("DELETE FROM podcast WHERE id = ? AND is_forgotten = 1", podcast)
-        // In one transaction: a process that continues after this one has died must not forget to do both.
-        if withWords, try next(in: database) == nil {
-          try FullText.reset(in: database)
-          // Whoever fills the index hears of it.
-          changes.append(.everything)
-        }
       }
     }
   }
 
   private static func next(_ store: CatalogStore) throws(CatalogError) -> Int64? {
-    try store.read { try next(in: $0) }
-  }
-
-  private static func next(in database: Database) throws -> Int64? {
-    try database.number("SELECT id FROM podcast INDEXED BY podcast_forgotten WHERE is_forgotten = 1 LIMIT 1")
+    try store.read {
+      try $0.number("SELECT id FROM podcast INDEXED BY podcast_forgotten WHERE is_forgotten = 1 LIMIT 1")
+    }
   }
 
   static func deleteEpisodes(of podcast: Int64, _ store: CatalogStore) throws(CatalogError) {

@@ -48,7 +48,7 @@ package struct ForeignDocument: Hashable, Sendable {
     switch kind {
     case .nothing: kind.rawValue
     case .backup: "\(kind.rawValue): \(reason ?? "it is damaged")"
-    default: "\(kind.rawValue), not \(wanted)"
+    default: "\(kind.rawValue), not \(wanted)\(reason.map { ": \($0)" } ?? "")"
     }
   }
 }

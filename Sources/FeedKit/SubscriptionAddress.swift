@@ -35,6 +35,19 @@ package enum SubscriptionAddress {
     return absolute("https://" + address)
   }
 
+  /// The feed's address in a line of a list: it has a scheme, a host that may be one, and no blanks.
+  /// - Returns: nil for anything else.
+  static func listed(_ line: String) -> WebAddress? {
+    let text = bare(line)
+    guard scheme(of: text[...]) != nil, !text.contains(where: { $0.isWhitespace || $0 == "\u{FFFD}" }),
+      let address = normalized(text), let host = address.host
+    else { return nil }
+    let isName =
+      host.contains(where: \.isLetter)
+      && host.allSatisfy { $0.isLetter || $0.isNumber || $0 == "." || $0 == "-" || $0 == "_" }
+    return isName || isHost(host[...]) || host.contains(":") ? address : nil
+  }
+
   private static func absolute(_ address: Substring) -> WebAddress? {
     FeedAddress.absolute(String(address))
   }

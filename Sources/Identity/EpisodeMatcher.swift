@@ -120,13 +120,16 @@ private struct Matching {
   var isDone: Bool { !matches.contains(.new) || !isTaken.contains(false) }
   var hasNothingKept: Bool { !isTaken.contains(true) }
 
-  /// The dates of one side tell nothing: there are none, or all lie within a day.
+  /// The dates of one side tell nothing: it has none, or all of them lie within a day, and those of the other side do not.
   var isOneSideImported: Bool {
-    [items, known].contains { side in
-      let times = side.compactMap(\.published)
-      guard let first = times.min(), let last = times.max() else { return true }
-      return times.count > 1 && first.distance(to: last).magnitude <= Self.day
-    }
+    let sides = [items, known].map { $0.compactMap(\.published) }
+    if sides.contains(where: \.isEmpty) { return true }
+    return isWithinADay(sides[0]) != isWithinADay(sides[1])
+  }
+
+  private func isWithinADay(_ times: [Int64]) -> Bool {
+    guard times.count > 1, let first = times.min(), let last = times.max() else { return false }
+    return first.distance(to: last).magnitude <= Self.day
   }
 
   /// Bulletins of another day have the titles of those before: they come from the same host.

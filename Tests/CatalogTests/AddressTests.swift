@@ -94,6 +94,22 @@ import Testing
     #expect(try world.refresh(podcast).newEpisodes.count == 1)
   }
 
+  /// Overcast's has episodes; so may a stranger's.
+  @Test func `A list with episodes makes no request into the private network`() throws {
+    let world = try CatalogWorld()
+    world.web.set("/feed", TestFeed(items: [.init("One", guid: "1")]).page)
+    let list = """
+      <opml version="2.0"><body><outline type="rss" text="L" xmlUrl="\(world.web.address)/feed">
+      <outline type="podcast-episode" enclosureUrl="http://h.example/1.mp3" played="1"/></outline></body></opml>
+      """
+    let outcome = try world.catalog.importOPML(Array(list.utf8))
+    #expect(outcome.added == 1 && outcome.awaited == 1)
+    let podcast = try #require(try world.catalog.subscriptions().first).podcast.id
+    let error = #expect(throws: CatalogError.self) { try world.refresh(podcast) }
+    #expect(error?.errno == .EACCES)
+    #expect(world.web.requestCount == 0)
+  }
+
   @Test func `A section of the configuration names a feed of the private network`() throws {
     let world = try CatalogWorld()
     let catalog = try world.open { $0.feeds["\(world.web.address)/feed"] = FeedSettings() }

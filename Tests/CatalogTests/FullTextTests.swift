@@ -44,6 +44,18 @@ import Testing
     #expect(try world.catalog.episodes(selectedBy: query, limit: 10).count == 1)
   }
 
+  /// No mount fills the index: each search does.
+  @Test func `A search without a mount finds the same at once and again`() throws {
+    let world = try CatalogWorld()
+    let items = (0..<3500).map { TestFeed.Item("Episode E\($0)", guid: "\($0)") }
+    world.web.set("/feed", TestFeed(items: items).page)
+    try world.refresh(try world.podcast())
+    let query = try #require(try EpisodeQuery(parsing: "episode:E3"))
+    for _ in 0..<2 {
+      #expect(try world.catalog.episodes(selectedBy: query, limit: 10_000).count == 611)
+    }
+  }
+
   /// Letters are found without their accents, and with them, in all scripts that have any.
   @Test(arguments: [
     ("Η Αθήνα σήμερα", ["αθηνα", "Αθήνα", "ΣΗΜΕΡΑ", "αθη"]),

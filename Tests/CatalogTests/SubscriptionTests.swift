@@ -117,6 +117,24 @@ import Testing
     #expect(try world.catalog.subscriptions().count == 2)
   }
 
+  @Test(
+    arguments: [
+      ("\u{FF}\u{D8}\u{FF}\u{E0}\nhttps://a.example/feed\n".unicodeScalars.map { UInt8($0.value) }, nil),
+      (Array("\u{7F}ELF\u{1}\nh.example\n".utf8), nil), (Array("a\0b.example\n".utf8), nil),
+      (Array("Dear Ann,\nsee a.example today.\n".utf8), "line 1"),
+      (Array("https://a.example/feed\n\n# one more\nand b.example\n".utf8), "line 4"),
+      (Array("https://4.\n".utf8), "line 1"), (Array("https://\u{FFFD}.x\n".utf8), "line 1"),
+      (Array("4.\n".utf8), "line 1"), (Array("http://a.example is mine\n".utf8), "line 1"),
+    ] as [([UInt8], String?)])
+  func `A photo and prose are no lists of addresses`(bytes: [UInt8], reason: String?) throws {
+    let world = try CatalogWorld()
+    let error = #expect(throws: CatalogError.self) { try world.catalog.importOPML(bytes) }
+    #expect(
+      error?.errno == .EINVAL && error?.message.contains(reason ?? "is something else") == true,
+      "\(error as Any)")
+    #expect(try world.catalog.subscriptions().isEmpty)
+  }
+
   @Test(arguments: [
     "[Desktop Entry]\nType=Link\nName=Lights\nURL[$e]=http://a.example/feed\n",
     "[{000214A0}]\r\nProp3=19,2\r\n[InternetShortcut]\r\nIDList=\r\nURL=http://a.example/feed\r\n",

@@ -150,6 +150,45 @@ import Testing
     try FullTextTests.check(path)
   }
 
+  /// Whoever deletes the rest of it, after the process that forgot has died.
+  @Test func `Of what is forgotten no word is left by whoever finishes`() throws {
+    let world = try CatalogWorld()
+    for (path, word) in [("/a", "zzyzxquarry"), ("/b", "lighthouse")] {
+      world.web.set(
+        path,
+        TestFeed(title: "Podcast \(path)", items: (0..<150).map { .init("\(word) \($0)", guid: "\($0)") })
+          .page)
+      let podcast = try world.podcast(path)
+      try world.refresh(podcast)
+      #expect(try world.catalog.titles(ofEpisodesWith: word).count == 1)
+    }
+    let podcast = try #require(try world.catalog.podcast(feedURL: "\(world.web.address)/a")).id
+    let file = try world.file()
+    try file.run("CREATE TRIGGER dies BEFORE DELETE ON episode BEGIN SELECT RAISE(FAIL, 'killed'); END")
+    #expect(throws: CatalogError.self) { try world.catalog.forget(podcast: podcast) }
+    try file.run("DROP TRIGGER dies")
+    // What is not yet deleted is put into no index again.
+    #expect(try world.catalog.titles(ofEpisodesWith: "lighthouse").count == 1)
+    try world.catalog.forgetUnused(keeping: [])
+    #expect(try rows(world, "podcast") == 1)
+    world.catalog.close()
+    let path = "\(world.home.places.data)/catalog.sqlite"
+    #expect(try Directories.read(path, limit: 1 << 30).firstRange(of: Array("zxquarry".utf8)) == nil)
+    try FullTextTests.check(path)
+  }
+
+  @Test func `What a backup said of a forgotten podcast is forgotten, too`() throws {
+    let world = try CatalogWorld()
+    let feed = "\(world.web.address)/never?token=SECRET"
+    let state = """
+      {"podcastfs_state": 1, "subscriptions": [{"feed_url": "\(feed)", "title": "Lights"}], "episodes": [{"feed_url":
+      "\(feed)", "url": "http://m.example/1.mp3", "guid": "g1", "played": true, "changed": "2024-01-01T00:00:00Z"}]}
+      """
+    #expect(try world.catalog.importOPML(Array(state.utf8)).awaited == 1)
+    _ = try world.catalog.forget(podcast: try #require(try world.catalog.subscriptions().first).podcast.id)
+    #expect(try rows(world, "awaited_report") == 0)
+  }
+
   /// Within a write transaction, for which all verbs wait.
   @Test func `A podcast goes without a look at all episodes`() throws {
     let plan = try CatalogWorld().file().all("EXPLAIN QUERY PLAN SELECT 1 FROM episode WHERE podcast_id = 1")

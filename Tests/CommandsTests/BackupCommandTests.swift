@@ -57,6 +57,17 @@ import Testing
     #expect(other.wait() == .exit(1) && other.errors.contains("Invalid argument"), "\(other.errors)")
   }
 
+  @Test(arguments: [true, false])
+  func `Only a backup that a user imports leads to the private network`(isLinked: Bool) throws {
+    let (origin, environment) = (try OriginServer(), try TestEnvironment())
+    let file = environment.home.path("Database")
+    try gPodder(file, feed: origin.url("/feed")) { origin.url("/\($0).mp3") }
+    let options = isLinked ? ["--linked"] : []
+    #expect(try Products.run("podcastfs", ["import"] + options + [file], in: environment).end == .exit(0))
+    _ = try Products.run("podcastfs", ["refresh"], in: environment)
+    #expect(origin.requests.isEmpty == isLinked)
+  }
+
   @Test func aNewMachineGetsAllOfAnExport() throws {
     let (old, new) = (try TestEnvironment(), try TestEnvironment())
     let file = old.home.path("Database")

@@ -55,6 +55,14 @@ import Testing
         + "podcastfs search Science Weekly\n")
   }
 
+  @Test func `What is forgotten is no result of the last search`() throws {
+    #expect(try run("search", "harbour").end == .exit(0))
+    #expect(try run("subscribe", "1").output == "Harbour Lights\n")
+    #expect(try run("forget", "Harbour Lights").end == .exit(0))
+    let result = try run("subscribe", "1")
+    #expect(result.errors == "podcastfs: 1: nothing was searched for yet: podcastfs search WORDS\n")
+  }
+
   /// The search service is reached through a proxy, like any on a public host; the feeds that it names are not.
   @Test func aPublicSearchServiceNamesNoFeedOfThePrivateNetwork() throws {
     for path in ["search", "lookup"] {

@@ -76,10 +76,12 @@ import Testing
     #expect(document.feeds.map(\.url) == ["https://h/a", "https://h/b"] && document.refusals == 0)
   }
 
-  @Test func `A line that is no address is refused`() throws {
-    let document = try FeedReader.shipped.list(Array("https://h/a\nwords only\n".utf8))
-    #expect(document.feeds.count == 1 && document.refusals == 1)
-    #expect(document.warnings == ["“words only” is not a feed address"])
+  @Test func `A text with a line that is no address is no list`() {
+    let error = #expect(throws: FeedError.self) {
+      try FeedReader.shipped.list(Array("https://h/a\n\nwords only\n".utf8))
+    }
+    #expect(
+      error?.description.hasSuffix("not a list of subscriptions: line 3 is no address: “words only”") == true)
   }
 
   @Test(arguments: ["", "text", "<rss><channel/></rss>", "<html><outline xmlUrl='https://h/'/></html>"])

@@ -242,6 +242,17 @@ import Testing
       f | m/f.mp3 | News at 18 | 42 = new
       """),
     History(
+      "The same, where each day has a host of its own",
+      """
+      a | m/a.mp3 | News at 6  | 6  = new
+      b | m/b.mp3 | News at 12 | 12 = new
+      c | m/c.mp3 | News at 18 | 18 = new
+      ---
+      d | n/d.mp3 | News at 6  | 30 = new
+      e | n/e.mp3 | News at 12 | 36 = new
+      f | n/f.mp3 | News at 18 | 42 = new
+      """),
+    History(
       "Bulletins without a date, which have the titles of those before",
       """
       a | m/a.mp3 | News at 6  | - = new

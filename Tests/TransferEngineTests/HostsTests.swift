@@ -52,10 +52,14 @@ import TransferProtocol
 
   @Test func whoWantsSomethingOfItIsHeardOnceASecond() {
     var (rests, random) = (Hosts(), SplitMix(seed: 1))
-    for _ in 0..<8 { _ = rests.failed("a", retryAfter: 60, at: Self.at(1), &random) }
+    _ = rests.failed("a", retryAfter: nil, at: Self.at(1), &random)
     let early = rests.hurry("a", at: Self.at(1.9))
     let late = rests.hurry("a", at: Self.at(2))
     #expect(!early && late && !rests.isResting("a", at: Self.at(2)))
+    // The host has asked for rest.
+    _ = rests.failed("b", retryAfter: 60, at: Self.at(1), &random)
+    let forbidden = rests.hurry("b", at: Self.at(30))
+    #expect(!forbidden && rests.isResting("b", at: Self.at(30)))
   }
 
   /// Each order comes when the one before has failed.

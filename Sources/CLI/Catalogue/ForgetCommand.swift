@@ -12,7 +12,7 @@ enum ForgetCommand: Command {
     podcastfs forget NAME|FEED-URL…
 
     Removes a podcast from Subscriptions/, from all searches and from the catalogue, with its notes and marks, and drops its
-    downloads. NAME is a folder in Subscriptions/ or Downloaded/, or the podcast's title.
+    downloads and the numbers of the last search. NAME is a folder in Subscriptions/ or Downloaded/, or the podcast's title.
     """
 
   static func run(_ arguments: inout ArgumentList) throws {
@@ -26,6 +26,7 @@ enum ForgetCommand: Command {
       let keys = try session.catalog.mediaKeys(ofPodcast: podcast)
       try drop(try session.catalog.forget(podcast: podcast), session)
       SidecarCopies.remove(ofPodcast: podcast, in: session.places)
+      LastSearch.forget(in: session.places)
       try OwnTranscripts(data: session.places.data)
         .forget(keys, copies: SidecarCopies.directory(in: session.places))
     }

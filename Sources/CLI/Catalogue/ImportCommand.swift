@@ -5,18 +5,20 @@ internal import PosixKit
 
 enum ImportCommand: Command {
   static let usage = """
-    podcastfs import [--dry-run] [--json] [--quiet] FILE
+    podcastfs import [--dry-run] [--linked] [--json] [--quiet] FILE
 
     Follows every feed in a list (OPML, or one address a line; -: standard input), or the feed or page of a link file (.desktop,
     .url, .webloc). It removes none. Backups also restore positions, played marks, the queue, kept episodes and rules: those of
     AntennaPod (its database), gPodder (the file Database), Overcast ("all data") and podcastfs export --state. Bad entries are
-    reported, and the status is 1; good ones are used.
+    reported, and the status is 1; good ones are used. A text with a line that is no address is refused.
 
       --dry-run  changes nothing
+      --linked   a web page named the file: no feed in it may be on a private network
     """
 
   static func run(_ arguments: inout ArgumentList) throws {
     let isDry = arguments.takeFlag("--dry-run")
+    let isLinked = arguments.takeFlag("--linked")
     let operands = try arguments.operands()
     let session = try CatalogSession()
     defer { session.settle() }
@@ -25,8 +27,10 @@ enum ImportCommand: Command {
     let bytes = try Directories.read(file, limit: OPMLDocument.backupLimit)
     var outcome: OPMLImport
     do {
-      outcome = try session.catalog.importOPML(bytes, isDry: isDry)
-      if let link = outcome.link { try follow(link, session, isDry: isDry, &outcome) }
+      outcome = try session.catalog.importOPML(bytes, isDry: isDry, mayBePrivate: isLinked ? false : nil)
+      if let link = outcome.link {
+        try follow(link, session, isDry: isDry, isTyped: !isLinked, &outcome)
+      }
     } catch {
       throw CommandFailure(of: operands[0], error)
     }
@@ -41,10 +45,11 @@ enum ImportCommand: Command {
   }
 
   private static func follow(
-    _ link: String, _ session: CatalogSession, isDry: Bool, _ outcome: inout OPMLImport
+    _ link: String, _ session: CatalogSession, isDry: Bool, isTyped: Bool, _ outcome: inout OPMLImport
   ) throws {
     let isNew =
-      try isDry ? session.catalog.subscription(feedURL: link) == nil : session.follow(link).isNew
+      try isDry
+      ? session.catalog.subscription(feedURL: link) == nil : session.follow(link, isTyped: isTyped).isNew
     (outcome.added, outcome.known) = isNew ? (1, 0) : (0, 1)
   }
 

@@ -1,5 +1,6 @@
 internal import Configuration
 internal import FeedKit
+internal import Glibc
 internal import PodcastModel
 internal import PosixKit
 
@@ -55,6 +56,9 @@ struct LastSearch {
     }
     try? Directories.replace(file(in: places), with: Array(JSONValue.object(members).compactText.utf8))
   }
+
+  /// Forgets the last search, whose title and address may be those of a podcast that the user forgets.
+  static func forget(in places: Places) { unlink(file(in: places)) }
 
   /// The feed's address that a word means: a number, a title or an address as they were printed, or any address.
   /// - Returns: also whether it counts as typed by the user. What a search service has named does not.

@@ -140,7 +140,7 @@ struct SubscriptionCopy: Sendable {
     guard access(path, F_OK) == 0 else { return nil }
     do {
       let list = try catalog.importOPML(
-        try Directories.read(path, limit: OPMLDocument.byteLimit), isOwn: true)
+        try Directories.read(path, limit: OPMLDocument.byteLimit), mayBePrivate: true)
       return list.added == 0 ? nil : "\(list.added) subscriptions came back from \(path)"
     } catch {
       rename(path, path + ".unread")

@@ -34,17 +34,17 @@ package struct OPMLImport: Hashable, Sendable {
 extension Catalog {
   /// Subscribes to all feeds of a list or a backup, and takes what it says of their episodes; removes nothing. Feeds are not
   /// fetched: the scheduler does. A list may be a stranger's: its feeds may not be on a private network until the user
-  /// has typed their addresses. A backup is the user's own.
+  /// has typed their addresses. A backup that the user imports is the user's own.
   /// - Parameters:
   ///   - isDry: changes nothing, and tells what would come of it.
-  ///   - isOwn: podcastfs wrote the list for this user.
+  ///   - mayBePrivate: whether its feeds may be on a private network; nil: those of a backup may.
   /// - Returns: for a link file only its address.
   /// - Throws: EINVAL where it is none of these.
   package func importOPML(
-    _ bytes: [UInt8], isDry: Bool = false, isOwn: Bool = false
+    _ bytes: [UInt8], isDry: Bool = false, mayBePrivate: Bool? = nil
   ) throws(CatalogError) -> OPMLImport {
     var list = try list(bytes)
-    if isOwn { list.isBackup = true }
+    if let mayBePrivate { list.isBackup = mayBePrivate }
     if let link = list.link {
       if SubscriptionAddress.typed(link).isEmpty {
         throw CatalogError(.EINVAL, "the link leads to no web address")

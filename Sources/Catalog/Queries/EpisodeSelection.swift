@@ -198,7 +198,7 @@ extension Catalog {
   package func episodes(
     selectedBy query: EpisodeQuery, downloads: [EpisodeQuery.State: Set<Int64>] = [:], limit: Int
   ) throws(CatalogError) -> [Episode] {
-    if !query.words.isEmpty { texts.fillBriefly() }
+    if !query.words.isEmpty { try? texts.fillNow() }
     let heard = try heard(query)
     return try store.read { [now = store.now] database in
       try EpisodeSelection(

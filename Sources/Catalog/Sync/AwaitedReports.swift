@@ -57,6 +57,12 @@ extension AwaitedReport {
       report.encoded, now)
   }
 
+  static func forget(podcast: Int64, in database: Database) throws {
+    for key in try FormerAddresses.keys(of: podcast, in: database) {
+      try database.run("DELETE FROM awaited_report WHERE feed_key = ?", key)
+    }
+  }
+
   static func giveUpOld(now: Int64, in database: Database) throws {
     try database.run("DELETE FROM awaited_report WHERE kept < ? OR kept > ?", now - lifetime, now + lifetime)
     try database.run(

@@ -88,7 +88,7 @@ struct IndexedText: Sendable {
 /// there.
 final class TextIndex: Sendable {
   private enum State {
-    /// Others fill it, or the next search does: a command's.
+    /// A mount fills it, or the next search does: a command's.
     case elsewhere
     case idle
     /// It will be filled in a moment.
@@ -129,32 +129,28 @@ final class TextIndex: Sendable {
     queue.async(after: Self.delay) { [self] in
       state.withLock { if $0 == .queued { $0 = .idle } }
       // Where the file can't be written, the next refresh tries again.
-      try? fill(pieces: .max)
+      try? fillNow()
     }
   }
 
-  /// - Parameter most: after how many pieces to stop, done or not.
-  fileprivate func fill(pieces most: Int) throws(CatalogError) {
-    var count = 0
+  /// Puts all that is missing into it: before each search, so that the same words find the same.
+  func fillNow() throws(CatalogError) {
+    var isChanged = false
     while let podcast = try next() {
-      if count == most || state.withLock({ $0 == .stopped }) { return }
+      if state.withLock({ $0 == .stopped }) { return }
       try indexPiece(of: podcast)
-      count += 1
+      isChanged = true
     }
-    if count > 0 { try store.change(.refresh, waitsForDisk: false) { _, changes in changes.append(.texts) } }
+    if isChanged { try store.change(.refresh, waitsForDisk: false) { _, changes in changes.append(.texts) } }
   }
-
-  /// Pieces before a search: some tenths of a second. A count, so that the same search finds the same on a busy machine.
-  private static let piecesOfSearch = 4
-
-  /// Puts a little into it before a search: what has just come is found at once.
-  func fillBriefly() { try? fill(pieces: Self.piecesOfSearch) }
 
   private func next() throws(CatalogError) -> Int64? {
     try store.read { database in
       try database.number(
-        "SELECT id FROM podcast INDEXED BY podcast_unindexed WHERE indexed_upto < next_episode - 1 LIMIT 1"
-      )
+        """
+        SELECT id FROM podcast INDEXED BY podcast_unindexed
+        WHERE indexed_upto < next_episode - 1 AND is_forgotten = 0 LIMIT 1
+        """)
     }
   }
 
@@ -189,7 +185,7 @@ final class TextIndex: Sendable {
 
 extension Catalog {
   /// Puts all that is known into the full-text index: for measuring.
-  package func fillTexts() throws(CatalogError) { try texts.fill(pieces: .max) }
+  package func fillTexts() throws(CatalogError) { try texts.fillNow() }
 }
 
 // `source:local`: what the catalogue itself knows. The same words give the same answer, however busy the machine is:

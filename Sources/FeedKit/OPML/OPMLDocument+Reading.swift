@@ -33,10 +33,11 @@ extension OPMLDocument {
     let builder = OPMLBuilder()
     let reading = try document.read(by: builder, byteLimit: byteLimit)
     if builder.state.rootName == "opml" { return OPMLDocument(builder.state, reading.warnings) }
-    let foreign = ForeignDocument(head: document.bytes, root: builder.state.rootName)
-    if foreign.kind == .other {
-      let list = OPMLDocument(document.withText { OPMLBuilder.State(lines: FeedText.string($0)) }, [])
-      if !list.feeds.isEmpty { return list }
+    var foreign = ForeignDocument(head: document.bytes, root: builder.state.rootName)
+    if foreign.kind == .other,
+      let found = document.withText({ OPMLBuilder.State(lines: $0, reason: &foreign.reason) })
+    {
+      return OPMLDocument(found, [])
     }
     throw .notAList(foreign)
   }
@@ -44,7 +45,6 @@ extension OPMLDocument {
   private init(_ found: OPMLBuilder.State, _ repairs: [String]) {
     self.init(title: found.title, feeds: found.feeds)
     episodes = found.episodes
-    isBackup = !episodes.isEmpty
     refusals = found.warnings.count
     warnings = repairs + found.warnings.lines
   }
@@ -88,17 +88,24 @@ private final class OPMLBuilder: XMLReceiver {
 }
 
 extension OPMLBuilder.State {
-  /// One address a line; lines that begin with # are comments.
-  init(lines text: String) {
-    for line in text.split(whereSeparator: \.isNewline) {
+  /// One address a line; lines that begin with # are comments. Photos and prose have words with dots, too: a text that has
+  /// any other line is no list.
+  /// - Parameter reason: gets the first line that is no address.
+  init?(lines bytes: UnsafeBufferPointer<UInt8>, reason: inout String?) {
+    let isText = bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || [0x09, 0x0A, 0x0D].contains($0) }
+    guard isText, let text = String(validating: bytes, as: UTF8.self) else { return nil }
+    let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+    for (place, line) in lines.enumerated() {
       let entry = FeedText.oneLine(String(line))
       if entry.isEmpty || entry.hasPrefix("#") { continue }
-      guard let url = SubscriptionAddress.normalized(entry) else {
-        warnings.add("“\(entry.prefix(80))” is not a feed address")
-        continue
+      guard let url = SubscriptionAddress.listed(entry) else {
+        reason =
+          "line \(place + 1) is no address: “\(PrintableText.line(WebAddress(entry).shown).prefix(80))”"
+        return nil
       }
       add(OPMLDocument.Feed(url: url))
     }
+    if feeds.isEmpty { return nil }
   }
 
   mutating func add(_ element: XMLElement) {

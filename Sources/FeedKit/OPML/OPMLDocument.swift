@@ -13,7 +13,7 @@ package struct OPMLDocument: Hashable, Sendable {
   package var episodes: [EpisodeReport] = []
   package var searches: [String] = []
   package var hiddenResults: [HiddenResult] = []
-  /// It is a backup of podcastfs or of another program: strangers do not hand those on, as they do lists.
+  /// It is a state of podcastfs or another program's database. No OPML is one: strangers hand those on.
   package var isBackup = false
   /// The address that a link file holds, of a feed or a web page; nil for a list.
   package var link: String?

@@ -5,6 +5,8 @@ struct Hosts: Hashable, Sendable {
     var since: Instant
     var until: Instant
     var failures: Int
+    /// Whether the host itself asked for it (its Retry-After).
+    var isWish: Bool
   }
   private var rests: [String: Rest] = [:]
   private var parts: [String: Bool] = [:]
@@ -30,7 +32,7 @@ struct Hosts: Hashable, Sendable {
     let delay = random.jitter(Retry.delay(after: failures, atMost: Self.longest))
     let until = now.adding(max(delay, min(retryAfter ?? 0, Self.longestWish)))
     if rests.count >= Limits.hosts { rests = rests.filter { $0.value.until > now } }
-    rests[host] = Rest(since: now, until: until, failures: failures)
+    rests[host] = Rest(since: now, until: until, failures: failures, isWish: retryAfter != nil)
     return until
   }
 
@@ -38,11 +40,11 @@ struct Hosts: Hashable, Sendable {
     rests.values.lazy.map(\.until).filter { $0 > now }.min()
   }
 
-  /// A user orders a download now: its host is asked, unless it failed within the last second. So a thousand orders ask a
-  /// host that does not answer once or twice.
+  /// A user orders a download now: its host is asked, unless it failed within the last second, or wants to be left alone. So
+  /// a thousand orders ask a host that does not answer once or twice.
   /// - Returns: whether the host was left alone until now.
   mutating func hurry(_ host: String, at now: Instant) -> Bool {
-    guard let rest = rests[host], now >= rest.since.adding(Self.justNow) else { return false }
+    guard let rest = rests[host], !rest.isWish, now >= rest.since.adding(Self.justNow) else { return false }
     return end(host)
   }
 
