@@ -205,6 +205,28 @@ import TransferProtocol
     #expect(world.state(0) == .cached && world.records[request.key]?.isEpisode == false && world.asked == 0)
   }
 
+  /// The store was lost, and what was found is more than `cache_size`.
+  @Test func clientsTellWhatWasFoundBeforeAnyOfItIsEvicted() {
+    for isEpisode in [false, true] {
+      var request = EngineWorld(1, hosts: 1).requests[0]
+      request.isEpisode = isEpisode
+      let here = (representation: Representation(total: 1000), present: ByteRanges([0..<1000]))
+      let world = EngineWorld(1, hosts: 1, files: [request.key: here], listsAtOnce: false) {
+        $0.cacheSize = 2000
+      }
+      world.letsGo = true
+      world.handle(.found([FoundFile(key: request.key, generation: 3, size: 1000, written: 1)]))
+      var settings = TransferSettings()
+      (settings.minimumFree, settings.cacheSize) = (0, 100)
+      world.say { _ in .settings(settings) }
+      world.wait(9)
+      #expect(world.state(0) == .cached && world.evictions == 0)
+      if !isEpisode { world.say { .order(id: $0, .start(request)) } }
+      world.wait(60)
+      #expect((world.state(0) == .cached) == !isEpisode && world.asked == 0)
+    }
+  }
+
   /// Somebody has deleted the cache while no daemon ran.
   @Test func whatTheStoreKnowsAndTheCacheHasNotIsNotHere() {
     let request = EngineWorld(1, hosts: 1).requests[0]

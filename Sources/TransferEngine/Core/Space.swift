@@ -9,10 +9,13 @@ struct Space: Hashable {
   /// What is being let go of, and how many bytes of it are wanted.
   private(set) var evicting: Set<MediaKey> = []
   private var goal: Int64 = 0
-  /// Whether another process had open what was to go; and until when nothing is evicted because of that.
+  /// Whether another process had open what was to go.
   private(set) var isRefused = false
-  private var restsUntil = Instant(nanoseconds: 0)
+  /// Until when nothing is evicted, because of that, or because files were found that clients know more of: what is queued,
+  /// and what is no episode.
+  private(set) var restsUntil = Instant(nanoseconds: 0)
   private static let rest = 10.0
+  private static let hearing = 30.0
 
   /// Seconds for which a look is believed, because others write to the disk too.
   private static let freshness = 0.5
@@ -27,6 +30,8 @@ struct Space: Hashable {
   mutating func looked(_ usable: Int64, at now: Instant) { (left, seen, isLooking) = (usable, now, false) }
 
   func isResting(at now: Instant) -> Bool { now < restsUntil }
+
+  mutating func foundUnknown(at now: Instant) { restsUntil = now.adding(Self.hearing) }
 
   mutating func evict(_ candidates: [GenerationName], goal: Int64) {
     evicting = Set(candidates.map(\.key))

@@ -278,5 +278,9 @@ extension TransferCore {
       if let size = file.size { (download.record.total, download.record.received) = (size, size) }
       download.mustLook = record != nil
     }
+    if record == nil {
+      space.foundUnknown(at: now.instant)
+      timers.add(.queue, at: space.restsUntil)
+    }
   }
 }

@@ -153,10 +153,12 @@ package struct TransferCore: Hashable {
     case .tick: tick()
     case .queue:
       reconsider()
-      if !downloads.starving.isEmpty { measureRoom() }
+      if !downloads.starving.isEmpty || downloads.bytes > settings.cacheSize { measureRoom() }
       // The queue keeps only its earliest timer: later ones are added again.
-      for next in [hosts.nextEnd(after: now.instant), scheduler.quietUntil, log.restsUntil].compactMap(\.self)
-      where next > now.instant { timers.add(.queue, at: next) }
+      let ends = [
+        hosts.nextEnd(after: now.instant), scheduler.quietUntil, log.restsUntil, space.restsUntil,
+      ]
+      for next in ends.compactMap(\.self) where next > now.instant { timers.add(.queue, at: next) }
     case .throttle: letGoOfThrottled()
     case .forget: rest(keysInMemory, forgetting: true)
     }
