@@ -93,7 +93,7 @@ import Testing
     #expect(try copy("none.url", "[InternetShortcut]\nURL=\(mount.origin.url("/empty"))\n") == .exit(1))
     #expect(try copy("picture.opml", "\u{89}PNG") == .exit(1))
     let log = try String(decoding: Directories.read(mount.root + "/.podcastfs/log"), as: UTF8.self)
-    for words in ["list.txt, copied to Subscriptions: “no address”", "/empty", "picture.opml, copied"] {
+    for words in ["list.txt, copied to Subscriptions: line 2 is no address", "/empty", "picture.opml, copied"] {
       #expect(log.contains(words), "\(log)")
     }
   }

@@ -88,24 +88,29 @@ private final class OPMLBuilder: XMLReceiver {
 }
 
 extension OPMLBuilder.State {
-  /// One address a line; lines that begin with # are comments. Photos and prose have words with dots, too: a text that has
-  /// any other line is no list.
-  /// - Parameter reason: gets the first line that is no address.
+  /// One address a line; lines that begin with # are comments. Prose has addresses, too: a text of which most lines are none
+  /// is no list.
+  /// - Parameter reason: gets the first line that is no address, where the text is no list.
   init?(lines bytes: UnsafeBufferPointer<UInt8>, reason: inout String?) {
     let isText = bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || [0x09, 0x0A, 0x0D].contains($0) }
     guard isText, let text = String(validating: bytes, as: UTF8.self) else { return nil }
+    var refused: [String] = []
     let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
     for (place, line) in lines.enumerated() {
       let entry = FeedText.oneLine(String(line))
       if entry.isEmpty || entry.hasPrefix("#") { continue }
-      guard let url = SubscriptionAddress.listed(entry) else {
-        reason =
-          "line \(place + 1) is no address: “\(PrintableText.line(WebAddress(entry).shown).prefix(80))”"
-        return nil
+      if let url = SubscriptionAddress.listed(entry) {
+        add(OPMLDocument.Feed(url: url))
+      } else {
+        refused.append(
+          "line \(place + 1) is no address: “\(PrintableText.line(WebAddress(entry).shown).prefix(80))”")
       }
-      add(OPMLDocument.Feed(url: url))
     }
-    if feeds.isEmpty { return nil }
+    if refused.count > feeds.count || feeds.isEmpty {
+      reason = refused.first
+      return nil
+    }
+    for line in refused { warnings.add(line) }
   }
 
   mutating func add(_ element: XMLElement) {
