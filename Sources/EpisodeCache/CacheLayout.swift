@@ -116,32 +116,50 @@ package struct CacheLayout: Hashable, Sendable {
     try? folder.synchronize()
   }
 
-  /// All data files. Removes journals without data.
-  package func sweep() -> [FoundFile] {
-    let names = Set((try? Directories.names(in: episodes)) ?? [])
-    var found: [FoundFile] = []
-    for name in names {
+  /// Looks at the folder. Of a `known` generation that is there it reads the name only, because a cache has 100,000 of them.
+  /// Removes journals without data.
+  /// - Returns: all data files of episodes of which another generation is there than the known one; the names of the others.
+  package func sweep(
+    besides known: [MediaKey: UInt32] = [:]
+  ) -> (found: [FoundFile], expected: Set<MediaKey>) {
+    var data: [MediaKey: Set<UInt32>] = [:]
+    var others: [(key: MediaKey, generation: UInt32, name: String)] = []
+    for name in (try? Directories.names(in: episodes)) ?? [] {
       guard let (key, generation) = Self.parse(name) else { continue }
-      let base = "\(key)-\(generation)"
-      if name == base || name == base + ".part" {
-        guard let status = Self.status(of: "\(episodes)/\(name)") else { continue }
-        found.append(
-          FoundFile(
-            key: key, generation: generation, size: name == base ? Int64(status.st_size) : nil,
-            written: Int64(status.st_mtim.tv_sec)))
-      } else if !names.contains(base) && !names.contains(base + ".part") {
-        unlink("\(episodes)/\(name)")
+      if !name.utf8.contains(UInt8(ascii: ".")) || name.hasSuffix(".part") {
+        data[key, default: []].insert(generation)
+      } else {
+        others.append((key, generation, name))
       }
     }
-    return found
+    for other in others where data[other.key]?.contains(other.generation) != true {
+      unlink("\(episodes)/\(other.name)")
+    }
+    var found: [FoundFile] = []
+    var expected: Set<MediaKey> = []
+    for (key, generations) in data {
+      if let generation = known[key], generations.contains(generation) { expected.insert(key) }
+      if generations.count == 1 && expected.contains(key) { continue }
+      for generation in generations {
+        let isWhole = isWhole(key, generation)
+        guard let status = Self.status(of: isWhole ? whole(key, generation) : part(key, generation)) else {
+          continue
+        }
+        found.append(
+          FoundFile(
+            key: key, generation: generation, size: isWhole ? Int64(status.st_size) : nil,
+            written: Int64(status.st_mtim.tv_sec)))
+      }
+    }
+    return (found, expected)
   }
 
   /// The key and generation that a file's name tells; nil for a foreign name.
   package static func parse(_ name: String) -> (key: MediaKey, generation: UInt32)? {
-    let parts = name.prefix { $0 != "." }.split(separator: "-", omittingEmptySubsequences: false)
-    guard parts.count == 2, let key = MediaKey(String(parts[0])), let generation = UInt32(parts[1]) else {
-      return nil
-    }
+    let text = name.utf8.prefix { $0 != UInt8(ascii: ".") }
+    guard text.count > 33, text.dropFirst(32).first == UInt8(ascii: "-"), let key = MediaKey(name.prefix(32)),
+      let generation = UInt32(Substring(text.dropFirst(33)))
+    else { return nil }
     return (key, generation)
   }
 }

@@ -9,11 +9,14 @@ package struct MediaKey: Hashable, Sendable, Comparable, CustomStringConvertible
   package var text: String { Hexadecimal.text(bytes) }
 
   /// - Returns: nil where `text` is not 32 lower-case hexadecimal digits.
-  package init?(_ text: String) {
-    guard text.utf8.count == 32, !text.utf8.contains(where: { (65...70).contains($0) }),
-      let bytes = Hexadecimal.bytes(text)
-    else { return nil }
-    self.init(bytes: bytes)
+  package init?(_ text: some StringProtocol) {
+    var value: UInt128 = 0
+    for byte in text.utf8 {
+      guard let digit = Hexadecimal.value(byte), !(65...70).contains(byte) else { return nil }
+      value = value << 4 | UInt128(digit)
+    }
+    guard text.utf8.count == 32 else { return nil }
+    self.value = value
   }
 
   /// The key of an enclosure's address. A fragment does not count.

@@ -115,13 +115,11 @@ extension CacheLayout {
   /// Data files of episodes that the store, which knows `known`, does not know as they are here; and of `known` some whose
   /// files have gone.
   func foundFiles(besides known: [GenerationName]) -> Event {
-    let found = sweep()
-    let names = Set(found.lazy.map { GenerationName(key: $0.key, generation: $0.generation) })
-    let missing = known.lazy.map { GenerationName(key: $0.key, generation: $0.generation) }
-      .filter { !names.contains($0) }
-    let generations = Dictionary(known.map { ($0.key, $0.generation) }, uniquingKeysWith: { _, last in last })
-    let odd = Set(found.lazy.filter { generations[$0.key] != $0.generation }.map(\.key))
-    return .found(found.filter { odd.contains($0.key) }, missing: Array(missing.prefix(Self.mostMissing)))
+    let swept = sweep(
+      besides: Dictionary(known.map { ($0.key, $0.generation) }, uniquingKeysWith: { _, last in last }))
+    let missing = known.lazy.filter { !swept.expected.contains($0.key) }.prefix(Self.mostMissing)
+      .map { GenerationName(key: $0.key, generation: $0.generation) }
+    return .found(swept.found, missing: Array(missing))
   }
 
   /// What is forgotten at once of a cache that was deleted. The others are noticed when they are used.
