@@ -60,6 +60,8 @@ package struct ArgumentList {
     if let form, !form.operandCount.contains(rest.count) {
       throw UsageError("usage: \(form.synopsis.joined(separator: ", or "))")
     }
+    // A variable of a script that is not set, mostly.
+    if rest.contains("") { throw UsageError("an argument is empty") }
     return rest
   }
 

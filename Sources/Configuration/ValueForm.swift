@@ -45,7 +45,8 @@ enum Form {
   /// Days: "30d"; nil for "off".
   static let days = ValueForm<Int?>("off, or days like 30d") { text in
     if text == "off" { return .some(nil) }
-    return text.last == "d" ? number(1...9999).read(String(text.dropLast())) : nil
+    guard text.last == "d", let count = number(1...9999).read(String(text.dropLast())) else { return nil }
+    return count
   }
 
   static let user = ValueForm<UInt32>("a user's name or number") { UInt32($0) ?? Account($0)?.user }
@@ -104,7 +105,9 @@ enum Form {
 
   static let line = ValueForm<String>("text on one line") { $0.isLine ? $0 : nil }
   static let secret = ValueForm<String>("text on one line", isSecret: true, line.read)
-  static let lineOrNone = ValueForm<String?>(line.words) { $0.isEmpty ? .some(nil) : line.read($0) }
+  static let lineOrNone = ValueForm<String?>(line.words) { text in
+    text.isEmpty ? .some(nil) : line.read(text).map { .some($0) }
+  }
   static let names = ValueForm<[String]>("names") { $0.split(separator: ":").map(String.init) }
 
   static let address = ValueForm<String>("an address that begins with http:// or https://") { text in

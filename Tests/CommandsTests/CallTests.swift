@@ -68,6 +68,17 @@ import Testing
     #expect(long.end != .exit(0) && long.errors.utf8.count < 1000, "\(long.errors)")
   }
 
+  @Test(arguments: [
+    "get", "verify", "pause", "resume", "cancel", "mark played", "queue add", "info", "position", "export",
+    "search", "find", "unmount", "sync login",
+  ])
+  func anEmptyOperandIsWrongUsage(_ call: String) throws {
+    let words = call.split(separator: " ").map(String.init)
+    let result = try Products.run("podcastfs", words + [""], in: environment)
+    #expect(result.end == .exit(64), "\(result.errors)")
+    #expect(result.errors == "podcastfs: an argument is empty (see podcastfs help \(words[0]))\n")
+  }
+
   @Test func aDirectoryIsNoFeedAndIsNamed() throws {
     let result = try run("feed", "/")
     #expect(result.end == .exit(1) && result.errors.contains("/: Is a directory"), "\(result.errors)")

@@ -88,12 +88,15 @@ import Testing
     }
     let outline = "<outline type=\"rss\" text=\"Other\" xmlUrl=\"http://other.example/feed\"/>"
     #expect(try copy("podcasts_opml.xml", "<opml><body>\(outline)</body></opml>") == .exit(0))
-    #expect(try copy("list.txt", "http://third.example/feed\nno address\n") == .exit(0))
+    #expect(try copy("list.txt", "# mine\nhttp://third.example/feed\nno address\n") == .exit(0))
+    #expect(try copy("prose.txt", "some words\nhttp://fourth.example/feed\nno address\n") == .exit(1))
     #expect(try mount.run("list", "--names").output.split(separator: "\n").count == 3)
     #expect(try copy("none.url", "[InternetShortcut]\nURL=\(mount.origin.url("/empty"))\n") == .exit(1))
     #expect(try copy("picture.opml", "\u{89}PNG") == .exit(1))
     let log = try String(decoding: Directories.read(mount.root + "/.podcastfs/log"), as: UTF8.self)
-    for words in ["list.txt, copied to Subscriptions: line 2 is no address", "/empty", "picture.opml, copied"] {
+    for words in [
+      "list.txt, copied to Subscriptions: line 3 is no", "line 1 is no", "/empty", "picture.opml, copied",
+    ] {
       #expect(log.contains(words), "\(log)")
     }
   }

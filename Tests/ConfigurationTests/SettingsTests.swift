@@ -103,6 +103,9 @@ import Testing
   @Test func noLimitAndNothingAreValues() throws {
     #expect(try settings("limit_rate=1K,limit_rate=none").limitRate == nil)
     #expect(try settings("limit_rate=0").limitRate == nil)
+    #expect(try settings("directory_every=30d").directoryEvery == 30)
+    #expect(try settings("directory_every=30d,directory_every=off").directoryEvery == nil)
+    #expect(try settings("on_complete=a,on_complete=").onComplete == nil)
     #expect(try settings("sidecars=none").sidecars.isEmpty)
     #expect(try settings("no_trigger=").noTrigger.isEmpty)
     #expect(try settings("download_hours=none").downloadHours == nil)
@@ -118,7 +121,8 @@ import Testing
     "notify=maybe", "search_url=ftp://x/", "search_url=http://", "latest=-1", "user_agent=",
     "on_metered=maybe", "on_battery=wait:0", "on_battery=wait:101", "on_battery=30", "download_hours=22:00",
     "download_hours=22:00-22:00", "download_hours=25:00-06:00", "download_hours=22-06",
-    "download_hours=2:0-3:00",
+    "download_hours=2:0-3:00", "directory_every=x", "directory_every=30", "directory_every=0d",
+    "directory_every=d", "directory_every=", "on_complete=a\nb", "limit_rate=x",
   ])
   func aValueThatCannotBeUsedIsRefusedWithItsKey(_ option: String) throws {
     let message = try #require(refusal(option))

@@ -94,7 +94,7 @@ struct MountedEpisode {
   static func all(atEach paths: [String], _ choice: Choice = Choice()) -> Found {
     var found = Found()
     var folders: Set<Substring> = []
-    func folder(_ path: String) -> Substring { path[...(path.lastIndex(of: "/") ?? path.startIndex)] }
+    func folder(_ path: String) -> Substring { path[..<(path.lastIndex(of: "/") ?? path.startIndex)] }
     for path in paths {
       do {
         let episodes = try all(at: path, choice)
