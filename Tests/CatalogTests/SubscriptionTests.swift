@@ -122,7 +122,7 @@ import Testing
       ("\u{FF}\u{D8}\u{FF}\u{E0}\nhttps://a.example/feed\n".unicodeScalars.map { UInt8($0.value) }, nil),
       (Array("\u{7F}ELF\u{1}\nh.example\n".utf8), nil), (Array("a\0b.example\n".utf8), nil),
       (Array("Dear Ann,\nsee a.example today.\n".utf8), "line 1"),
-      (Array("https://a.example/feed\n\n# one more\nand b.example\n".utf8), "line 4"),
+      (Array("https://a.example/feed\n\n# more\nand words\nand b.example\n".utf8), "line 4"),
       (Array("https://4.\n".utf8), "line 1"), (Array("https://\u{FFFD}.x\n".utf8), "line 1"),
       (Array("4.\n".utf8), "line 1"), (Array("http://a.example is mine\n".utf8), "line 1"),
     ] as [([UInt8], String?)])
