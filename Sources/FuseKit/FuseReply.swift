@@ -83,10 +83,12 @@ package struct FuseReply: ~Copyable, @unchecked Sendable {
     } else if value.count > size {
       fail(.ERANGE)
     } else {
-      let request = take()
       value.withUnsafeBytes { bytes in
-        _ = fuse_reply_buf(request, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
+        // fuse_reply_buf takes no null pointer, which an empty array may give.
+        let base = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+        _ = base.map { fuse_reply_buf(request, $0, bytes.count) } ?? fuse_reply_buf(request, "", 0)
       }
+      _ = take()
     }
   }
 

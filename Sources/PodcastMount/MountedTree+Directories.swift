@@ -9,7 +9,7 @@ extension MountedTree {
     if call.caller.isRepeated { handles.forgetAnswer(to: call.caller.request) }
     let node = numbers.node(call.node)
     let isKept = kernel.hasListing(of: node)
-    fulfil(reply, tree.openDirectory(node, for: caller(call))) { reply, directory in
+    fulfil(reply, tree.openDirectory(node, for: caller(call), isKept: isKept)) { reply, directory in
       let handle = self.handles.add(directory, request: call.caller.request)
       var options = FuseOpenOptions(handle: handle)
       options.cachesListing = directory.isCacheable
@@ -32,8 +32,9 @@ extension MountedTree {
       }
     }
     // From the beginning (also once more: rewinddir(3)) it is as it is now.
-    let isToRead = offset == 0 && !directory.isCurrent
-    let read = isToRead ? inFlight.during(.looking(in: directory.node), directory.read()) : .value(())
+    let isToRead = !directory.isRead || offset == 0 && !directory.isCurrent
+    let read: Answer<Void> =
+      isToRead ? inFlight.during(.looking(in: directory.node), directory.read()) : .value(())
     fulfil(reply, read) { reply, _ in
       self.answer(directory, at: offset, size: size, plus: plus, reply)
     }

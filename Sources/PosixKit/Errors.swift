@@ -41,6 +41,7 @@ package struct Errno: RawRepresentable, Hashable, Error, CustomStringConvertible
   package static let ECONNABORTED = Errno(rawValue: Glibc.ECONNABORTED)
   package static let ENETUNREACH = Errno(rawValue: Glibc.ENETUNREACH)
   package static let ECONNRESET = Errno(rawValue: Glibc.ECONNRESET)
+  package static let ENOBUFS = Errno(rawValue: Glibc.ENOBUFS)
   package static let ENOTCONN = Errno(rawValue: Glibc.ENOTCONN)
   package static let ETIMEDOUT = Errno(rawValue: Glibc.ETIMEDOUT)
   package static let ECONNREFUSED = Errno(rawValue: Glibc.ECONNREFUSED)

@@ -12,13 +12,16 @@ package enum PosixThread {
     }
   }
 
-  /// Starts a detached thread that the program cannot do without: for its start. Where the system gives none (`ulimit -u`,
-  /// the limit of a control group), the program ends with one line that says so.
+  /// Starts a detached thread that the program cannot do without: for its start. Where the system gives none, also
+  /// half a second later (`ulimit -u`, the limit of a control group), the program ends with one line that says so.
   /// - Parameter name: at most 15 bytes, shown by `ps -T`.
   package static func start(
     _ name: String, stackSize: Int = 512 * 1024, _ run: @escaping @Sendable () -> Void
   ) {
-    if attempt(name, stackSize: stackSize, run) { return }
+    for _ in 0..<10 {
+      if attempt(name, stackSize: stackSize, run) { return }
+      usleep(50_000)
+    }
     let line = "\(ProgramArguments.name): cannot start a thread: the system gives no more (ulimit -u)\n"
     write(STDERR_FILENO, line, line.utf8.count)
     exit(1)

@@ -175,8 +175,14 @@ import TransferProtocol
     let second = try wait(tree.lookup("Other", in: search, for: me)).node
     let names = try fixture.list(first)
     #expect(try fixture.list(second).count == 15_000)
-    let again = try wait(tree.openDirectory(first, for: me))
-    #expect(again.isCacheable && again.isCurrent && again.names == names)
+    guard case .ready(.success(let again)) = tree.openDirectory(first, for: me, isKept: true) else {
+      Issue.record("it is made anew, or read")
+      return
+    }
+    #expect(!again.isRead && again.isCacheable && again.isCurrent)
+    // The kernel has lost it.
+    try wait(again.read())
+    #expect(again.names == names && again.isCurrent)
     // What has changed is read at once.
     #expect(try fixture.list(second).count == 15_000)
     try wait(tree.remove(names[0], in: first, for: me))

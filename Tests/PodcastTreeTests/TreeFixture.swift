@@ -185,7 +185,9 @@ final class TreeFixture {
   }
 
   func list(_ node: NodeID, for caller: Caller? = nil) throws -> [String] {
-    try wait(tree.openDirectory(node, for: caller ?? me)).names
+    let directory = try wait(tree.openDirectory(node, for: caller ?? me))
+    if !directory.isRead { try wait(directory.read()) }
+    return directory.names
   }
 
   func attribute(_ name: String, _ node: NodeID) throws -> String {

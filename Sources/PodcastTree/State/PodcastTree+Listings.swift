@@ -5,8 +5,14 @@ internal import TransferProtocol
 /// Directories and their attributes, as the kernel gets them.
 extension PodcastTree {
   /// A directory as it is now.
-  package func openDirectory(_ node: NodeID, for caller: Caller) -> Answer<OpenDirectory> {
+  /// - Parameter isKept: whether the kernel's copy of its listing is right: then nothing is read before it asks.
+  package func openDirectory(
+    _ node: NodeID, for caller: Caller, isKept: Bool = false
+  ) -> Answer<OpenDirectory> {
     guard let folder = folder(node) else { return .failure(self.node(node) == nil ? .ENOENT : .ENOTDIR) }
+    if isKept {
+      return .value(OpenDirectory(node: node, listing: nil, caller: caller, tree: self))
+    }
     return listing(of: folder, for: caller).map {
       OpenDirectory(node: node, listing: $0, caller: caller, tree: self)
     }
@@ -81,22 +87,28 @@ extension PodcastTree {
 /// An open directory: its listing as it was when a program began to read it.
 package final class OpenDirectory: Sendable {
   package let node: NodeID
-  private let listing: Monitor<Listing>
+  /// Nil where it has not been read.
+  private let listing: Monitor<Listing?>
   private let caller: Caller
   private let tree: PodcastTree
 
-  init(node: NodeID, listing: Listing, caller: Caller, tree: PodcastTree) {
-    (self.node, self.listing) = (node, Monitor(listing))
-    (self.caller, self.tree) = (caller, tree)
+  init(node: NodeID, listing: Listing?, caller: Caller, tree: PodcastTree) {
+    self.node = node
+    self.listing = Monitor(listing)
+    self.caller = caller
+    self.tree = tree
   }
 
-  private var found: Listing { listing.withLock { $0 } }
+  private var found: Listing? { listing.withLock { $0 } }
 
-  package var isCacheable: Bool { found.isCacheable }
-  package var names: [String] { found.items.map(\.name) }
+  /// Whether its listing is in memory; else `read` comes first.
+  package var isRead: Bool { listing.withLock { $0 != nil } }
+  package var isCacheable: Bool { found?.isCacheable ?? true }
+  package var names: [String] { found?.items.map(\.name) ?? [] }
   /// Whether the directory still lists the same.
   package var isCurrent: Bool {
-    let (listing, version) = (found, tree.state.withLock { $0.listings[node]?.version })
+    guard let listing = found else { return true }
+    let version = tree.state.withLock { $0.listings[node]?.version }
     return version == listing.version || version == nil && !listing.isCacheable
   }
 
@@ -107,8 +119,7 @@ package final class OpenDirectory: Sendable {
 
   /// Some of its items from one on, with their attributes as they are now.
   package func items(from first: Int, count: Int) -> [DirectoryItem] {
-    let listing = found
-    guard first < listing.items.count else { return [] }
+    guard let listing = found, first < listing.items.count else { return [] }
     let part = listing.items[first..<min(listing.items.count, first + count)]
     return zip(part, tree.attributes(of: part.map(\.target))).map {
       ($0.name, $1)
