@@ -92,7 +92,7 @@ extension RangeJournal {
   }
 }
 
-/// One entry of a generation's journal.
+/// One entry of a journal, the file that tells which bytes of a generation are on the disk.
 enum JournalRecord: Hashable {
   /// Which representation the bytes are of; the last one holds (a total may be learnt late).
   case representation(Representation)

@@ -10,7 +10,7 @@ internal import WebValues
 /// is replaced when they have ended. All but `perform` belongs to its loop's thread, which makes it Sendable. That thread
 /// starts with the first notification.
 package final class Notifications: @unchecked Sendable {
-  /// A download that has ended.
+  /// A download that is complete or has failed, as a notification shows it.
   struct Event: Sendable {
     var title: String
     var show: String

@@ -15,7 +15,7 @@ internal import TransferStore
 package final class TransferClient: TransferService, @unchecked Sendable {
   /// What any thread may ask of the connection.
   struct Told {
-    /// Why no daemon serves; nil while one does, or none was needed.
+    /// Why the client could not reach or start a daemon; nil while one serves, or while none was needed.
     var failure: String?
     var counts = HTTPCounts()
   }

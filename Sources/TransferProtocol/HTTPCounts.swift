@@ -5,7 +5,7 @@ package struct HTTPCounts: Hashable, Sendable {
   package var requests: Int64 = 0
   /// Bytes of bodies.
   package var received: Int64 = 0
-  /// Answers with a status of 400 to 499, and of 500 or above.
+  /// How many answers had a status from 400 to 499, and how many 500 or above.
   package var clientErrors: Int64 = 0
   package var serverErrors: Int64 = 0
   /// Requests without an answer, or with one that was cut off.

@@ -1,4 +1,5 @@
-/// The elements of feeds that mean something to us: each is its vocabulary's usual prefix and its name, in lower case.
+/// The elements of feeds that the parser reads. A raw value is the usual prefix of the element's namespace and its name, in
+/// lower case.
 enum FeedElement: String {
   case other
   // RSS 0.9x, 1.0 and 2.0
