@@ -172,7 +172,8 @@ import Testing
     let busy = try fixture.run("unmount", fixture.root)
     #expect(busy.end == .exit(1))
     #expect(
-      busy.errors.hasPrefix("podcastfs: cannot unmount \(fixture.root): Device or resource busy"),
+      busy.errors.hasPrefix("podcastfs: cannot unmount \(fixture.root): ")
+        && busy.errors.contains(": Device or resource busy (programs that use it: fuser -m \(fixture.root);"),
       "\(busy.errors)")
     #expect(try fixture.list(fixture.root).count == 6)
     #expect(try fixture.run("unmount", "--lazy", fixture.root).end == .exit(0))

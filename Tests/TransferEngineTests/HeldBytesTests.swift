@@ -54,6 +54,24 @@ import TransferProtocol
     #expect(flushes > 3 && world.asked < 20)
   }
 
+  /// They share one link.
+  @Test func whatNobodyWaitsForGivesWayToASeek() {
+    let world = EngineWorld(1, hosts: 1)
+    world.say { .open(id: $0, world.requests[0], .download, generation: nil) }
+    world.answer(60_000_000)
+    world.bring(100_000)
+    let first = world.running.keys.sorted()
+    world.say { .wait(id: $0, open: 1, offset: 54_001_664, count: 65_536) }
+    #expect(world.asked == 2 && world.held == Set(first))
+    world.answer(60_000_000)
+    world.bring(100_000) { _ in true }
+    #expect(world.held.isEmpty)
+    // The one goes on to the end, the other to where that began.
+    world.bring(6_000_000)
+    world.bring(60_000_000)
+    #expect(world.state(0) == .cached && world.asked == 2)
+  }
+
   /// Wanted again before the files are made: it waits for those.
   @Test func whatIsWantedAgainBeforeItsFilesWereMadeIsAskedForWhenTheyAre() {
     let world = world()

@@ -44,12 +44,15 @@ extension TransferCore {
     }
   }
 
-  /// Takes nothing more of a response while much of it is held here, or while `limit_rate` is used up.
+  /// Takes nothing more of a response while much of it is held here, while `limit_rate` is used up, or while a reader waits
+  /// for another one.
   private mutating func steer(_ id: FlowID, _ download: inout Download) {
     guard let fetch = download[id], fetch.head != nil else { return }
     let opens = download.isBackground ? throttle.opens(at: now.instant) : nil
     if let opens { timers.add(.throttle, at: opens) }
-    let isHeld = opens != nil || (fetch.isHeld ? fetch.held > heldEach / 2 : fetch.held >= heldEach)
+    let isHeld =
+      opens != nil || givesWay(fetch, download)
+      || (fetch.isHeld ? fetch.held > heldEach / 2 : fetch.held >= heldEach)
     if isHeld == fetch.isHeld { return }
     download[id]?.isHeld = isHeld
     emit(.hold(id, isHeld))

@@ -11,7 +11,7 @@ extension TransferCore {
     // An answer that is being compared tells by which validator to ask.
     if download.fetches.contains(where: { $0.claim != nil }) { return }
     let open = waits.filter { download.openFiles?.shows($0) != true }
-    if planner(for: download).isCrowded(by: open) { makeWay(in: &download, for: open) }
+    if planner(for: download).isCrowded(by: open) { makeWay(in: &download) }
     var requests = planner(for: download).requests(for: open)
     // A host that has failed gets one request until it answers.
     if download.retry.attempts > 0 && !download.isConfirmed {
@@ -38,18 +38,35 @@ extension TransferCore {
   }
 
   /// Ends responses that were begun for readers who wait for something else by now.
-  private mutating func makeWay(in download: inout Download, for waits: [Range<Int64>]) {
-    let planner = planner(for: download)
-    let awaited = waits.compactMap { wait in
-      let first = planner.hole(of: wait)?.lowerBound ?? wait.lowerBound
-      return download.fetches.filter { $0.position <= first && first < $0.request.end ?? .max }
-        .max { $0.position < $1.position }?.id
-    }
+  private mutating func makeWay(in download: inout Download) {
+    let awaited = awaited(in: download)
     for fetch in download.fetches
     where fetch.request.end != nil && fetch.intake != nil && !awaited.contains(fetch.id) {
       endFetch(fetch.id, of: &download)
       touch(&download)
     }
+  }
+
+  /// The fetches that bring what readers wait for.
+  private func awaited(in download: Download) -> Set<FlowID> {
+    let planner = planner(for: download)
+    return Set(
+      download.fetchableWaits.compactMap { wait in
+        if download.openFiles?.shows(wait) == true { return nil }
+        let first = planner.hole(of: wait)?.lowerBound ?? wait.lowerBound
+        return download.fetches.filter { $0.position <= first && first < $0.request.end ?? .max }
+          .max { $0.position < $1.position }?.id
+      })
+  }
+
+  /// Whether `fetch` waits while another response brings what a reader waits for: both share one link. A response that is
+  /// being compared needs the bytes of the others.
+  func givesWay(_ fetch: Fetch, _ download: Download) -> Bool {
+    if download.fetches.count < 2 || fetch.isTail || download.fetches.contains(where: { $0.claim != nil }) {
+      return false
+    }
+    let awaited = awaited(in: download)
+    return !awaited.isEmpty && !awaited.contains(fetch.id)
   }
 
   /// Whether other requests may follow at once on those before; not without end: a server that never gives anything of
