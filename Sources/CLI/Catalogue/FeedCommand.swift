@@ -5,30 +5,31 @@ internal import HTTPKit
 internal import PodcastModel
 internal import PosixKit
 
-enum FeedCommand: Command {
-  static let usage = """
+extension Command {
+  static let feed = Command(
+    """
     podcastfs feed [--json] FEED-URL|FILE
 
     Shows how podcastfs reads a feed: the podcast, its episodes with the names that they would get, and warnings for what was
     repaired or left out. It stores nothing.
     """
-
-  static func run(_ arguments: inout ArgumentList) throws {
+  ) { arguments in
     let report = try report(on: arguments.operands()[0])
     StandardStreams.show(report.json) { StandardStreams.tell(report.text, hanging: 2) }
   }
 
   private static func report(on source: String) throws -> FeedReport {
+    // A mere name is a file that is not there.
+    let mayBeAddress = source.contains { ":/".contains($0) } && !Directories.exists(source)
     do {
-      let addresses = Self.addresses(source)
-      if addresses.isEmpty {
-        let feed = try FeedReader.program().parse(try FeedBody(file: source), baseURL: nil, httpCharset: nil)
-        return FeedReport(feed: feed, feedURL: nil, now: wallClockSeconds())
+      let addresses = mayBeAddress ? SubscriptionAddress.typed(source) : []
+      guard let last = addresses.last else {
+        return try report(FeedBody(file: source), from: nil, nil)
       }
       for address in addresses.dropLast() {
         if let report = try? report(at: address) { return report }
       }
-      return try report(at: addresses[addresses.count - 1])
+      return try report(at: last)
     } catch FeedError.storage(let error) {
       let words = error.description
       throw words.contains(source) ? CommandFailure(words) : CommandFailure(of: source, error)
@@ -37,16 +38,8 @@ enum FeedCommand: Command {
     }
   }
 
-  /// The addresses that an operand may mean, to be tried in this order; none for a file.
-  private static func addresses(_ source: String) -> [WebAddress] {
-    if Directories.exists(source) { return [] }
-    // A mere name is a file that is not there.
-    return source.contains { ":/".contains($0) } ? SubscriptionAddress.typed(source) : []
-  }
-
   private static func report(at url: WebAddress) throws -> FeedReport {
-    let settings = try CommandSettings.load().settings
-    var request = HTTPRequest(url: url.forRequest, settings)
+    var request = HTTPRequest(url: url.forRequest, try CommandSettings.load().settings)
     request.allowsPrivateHosts = true
     request.acceptsCompression = true
     request.decompresses = false
@@ -58,9 +51,14 @@ enum FeedCommand: Command {
     guard (200..<300).contains(response.head.status) else {
       throw CommandFailure(HTTPStatus.text(response.head.status, from: url.host ?? "the host"))
     }
+    return try report(FeedBody(response.body), from: url, response.head)
+  }
+
+  private static func report(
+    _ body: FeedBody, from url: WebAddress?, _ head: HTTPResponseHead?
+  ) throws -> FeedReport {
     let feed = try FeedReader.program().parse(
-      FeedBody(response.body), baseURL: WebAddress(response.head.effectiveURL),
-      httpCharset: response.head.charset)
+      body, baseURL: head.map { WebAddress($0.effectiveURL) }, httpCharset: head?.charset)
     return FeedReport(feed: feed, feedURL: url, now: wallClockSeconds())
   }
 }

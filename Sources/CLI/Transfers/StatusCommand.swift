@@ -6,16 +6,16 @@ internal import PosixKit
 internal import TransferClient
 package import TransferProtocol
 
-enum StatusCommand: Command {
-  static let usage = """
+extension Command {
+  static let status = Command(
+    """
     podcastfs status [--json] [--watch]
 
     Shows all downloads with progress, rate and time left. It needs no mount.
 
       --watch  continues until you interrupt it; with --json, a line for each change
     """
-
-  static func run(_ arguments: inout ArgumentList) throws {
+  ) { arguments in
     let watches = arguments.takeFlag("--watch", "-w")
     _ = try arguments.operands()
     let (places, settings) = try CommandSettings.load()
@@ -27,8 +27,8 @@ enum StatusCommand: Command {
     // After a reboot this is the command that lets downloads go on.
     client.resumeUnfinished()
     client.waitUntilCurrent(until: .after(2))
-    var display =
-      watches && !StandardStreams.isJSON && Terminal.output.isTerminal ? LiveDisplay(.output) : nil
+    let isScreen = !StandardStreams.isJSON && StandardStreams.outputIsTerminal
+    var display = watches && isScreen ? LiveDisplay(.output) : nil
     // Where a daemon can't start, the numbers are those of the last one.
     var (last, said): (String, String?) = ("", nil)
     repeat {
@@ -36,7 +36,7 @@ enum StatusCommand: Command {
       let list = TransferList(sized(client.allStatuses(), places))
       if display != nil {
         display?.draw(footer: [list.summary]) { list.entries(columns: $0) }
-      } else if !StandardStreams.isJSON, Terminal.output.isTerminal {
+      } else if isScreen {
         list.show()
       } else {
         let text = StandardStreams.isJSON ? list.json(settings.cacheSize, isLine: watches) : list.text
@@ -99,17 +99,14 @@ package struct TransferList {
   package var summary: String {
     let cached = statuses.count { $0.state == .cached && $0.isEpisode }
     let size = HumanText.size(statuses.reduce(0) { $0 + $1.budgeted })
+    // The rate of all that run and the time that all that is wanted takes, as far as both are known.
+    let pace = DownloadTotals(downloads: statuses.filter(\.isUnfinished)).pace
+    let totals = pace.isEmpty ? "" : " (\(pace.joined(separator: ", ")))"
     let counts: [String] = [.downloading, .queued, .paused, .failed].compactMap { (state: TransferState) in
       let count = statuses.count { $0.state == state }
       return count > 0 ? "\(count) \(state.name)\(state == .downloading ? totals : "")" : nil
     }
     return (counts + ["\(HumanText.count(cached, "episode")) downloaded (\(size) in the cache)"]).joined(
       separator: ", ")
-  }
-
-  /// The rate of all that run and the time that all that is wanted takes, as far as both are known.
-  private var totals: String {
-    let pace = DownloadTotals(downloads: statuses.filter(\.isUnfinished)).pace
-    return pace.isEmpty ? "" : " (\(pace.joined(separator: ", ")))"
   }
 }

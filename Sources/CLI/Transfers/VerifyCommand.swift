@@ -6,17 +6,15 @@ internal import PosixKit
 internal import TransferClient
 internal import TransferProtocol
 
-enum VerifyCommand: Command {
-  private typealias Checked = (status: TransferStatus, check: GenerationCheck)
-
-  static let usage = """
+extension Command {
+  static let verify = Command(
+    """
     podcastfs verify [--json] [--quiet] [PATH…]
 
     Checks all downloads against their checksums, or those of PATH: episodes or folders of a mount, or the name of a
     subscription. What is damaged is downloaded again.
     """
-
-  static func run(_ arguments: inout ArgumentList) throws {
+  ) { arguments in
     let paths = try arguments.paths()
     let found = MountedEpisode.all(atEach: paths)
     found.report()
@@ -29,35 +27,36 @@ enum VerifyCommand: Command {
     let rows = found.episodes.compactMap(\.row)
     let wanted = Set(KnownEntries.keys(ofEpisodes: rows, inFile: "\(places.data)/catalog.sqlite"))
     let chosen = client.allStatuses().filter { paths.isEmpty || wanted.contains($0.key) }
-    var checked: [Checked] = []
-    var hasFailed = !found.failures.isEmpty
-    for status in chosen.sorted(by: { ($0.show, $0.fileName) < ($1.show, $1.fileName) }) {
-      do {
-        let check = try GenerationCheck(client.layout, status.key, status.generation)
-        checked.append((status, check))
-        if !check.damaged.isEmpty { try replace(status, check, client) }
-      } catch let error as PosixError where error.errno == .ENOENT {
-        // Of some nothing is cached.
-        continue
-      } catch {
-        StandardStreams.complain("\(label(status)): \(error)")
-        hasFailed = true
+    var (count, sound, damaged) = (0, Int64(0), [JSONValue]())
+    let end = Result {
+      let sorted = chosen.sorted { ($0.show, $0.fileName) < ($1.show, $1.fileName) }
+      try sorted.forEachReporting { status in
+        do {
+          let check = try GenerationCheck(client.layout, status.key, status.generation)
+          (count, sound) = (count + 1, sound + check.sound)
+          if check.damaged.isEmpty { return }
+          damaged.append(json(status, check.damaged))
+          let size = HumanText.size(check.damaged.reduce(0) { $0 + Int64($1.count) })
+          let words = "\(label(status)): \(size) damaged, will be downloaded again"
+          if !StandardStreams.isJSON { StandardStreams.print(words) }
+          try client.wait(for: .replace(status.key, generation: status.generation))
+        } catch let error as PosixError where error.errno == .ENOENT {
+          // Of some nothing is cached.
+        } catch {
+          throw CommandFailure("\(label(status)): \(error)")
+        }
       }
     }
     if StandardStreams.isJSON || paths.isEmpty || !found.episodes.isEmpty {
-      StandardStreams.show(json(checked)) { StandardStreams.report(summary(checked)) }
+      StandardStreams.show(.members(["checked": count, "sound_bytes": sound, "damaged": damaged])) {
+        let outcome = damaged.isEmpty ? "nothing is damaged" : "\(damaged.count) damaged"
+        StandardStreams.report(
+          "\(HumanText.count(count, "episode")) checked, \(HumanText.size(sound)) intact"
+            + (count == 0 ? "" : ", " + outcome))
+      }
     }
-    if hasFailed { throw CommandEnd() }
-  }
-
-  /// Orders what is damaged anew.
-  private static func replace(
-    _ status: TransferStatus, _ check: GenerationCheck, _ client: TransferClient
-  ) throws {
-    let size = HumanText.size(check.damaged.reduce(0) { $0 + Int64($1.count) })
-    let words = "\(label(status)): \(size) damaged, will be downloaded again"
-    if !StandardStreams.isJSON { StandardStreams.print(words) }
-    try client.wait(for: .replace(status.key, generation: status.generation))
+    try end.get()
+    if !found.failures.isEmpty { throw CommandEnd() }
   }
 
   private static func label(_ status: TransferStatus) -> String {
@@ -65,23 +64,10 @@ enum VerifyCommand: Command {
     return PrintableText.line(words.isEmpty ? status.key.text : words)
   }
 
-  private static func summary(_ checked: [Checked]) -> String {
-    let damaged = checked.count { !$0.check.damaged.isEmpty }
-    let sound = checked.reduce(0) { $0 + $1.check.sound }
-    var words = ["\(HumanText.count(checked.count, "episode")) checked", "\(HumanText.size(sound)) intact"]
-    if !checked.isEmpty { words.append(damaged == 0 ? "nothing is damaged" : "\(damaged) damaged") }
-    return words.joined(separator: ", ")
-  }
-
-  private static func json(_ checked: [Checked]) -> JSONValue {
-    let damaged = checked.filter { !$0.check.damaged.isEmpty }.map { status, check in
-      JSONValue.members([
-        "key": status.key.text, "title": status.title, "show": status.show, "name": status.fileName,
-        "ranges": check.damaged.map { [$0.lowerBound, $0.upperBound] },
-      ])
-    }
-    return .members([
-      "checked": checked.count, "sound_bytes": checked.reduce(0) { $0 + $1.check.sound }, "damaged": damaged,
+  private static func json(_ status: TransferStatus, _ damaged: [Range<Int64>]) -> JSONValue {
+    .members([
+      "key": status.key.text, "title": status.title, "show": status.show, "name": status.fileName,
+      "ranges": damaged.map { [$0.lowerBound, $0.upperBound] },
     ])
   }
 }

@@ -1,6 +1,4 @@
 internal import Catalog
-internal import Configuration
-internal import Glibc
 internal import MountService
 internal import PodcastModel
 internal import PosixKit
@@ -39,13 +37,13 @@ struct KnownEpisodes {
     }
   }
 
-  let session: CatalogSession
+  private let catalog: Catalog
   private let statuses: [MediaKey: TransferStatus]
   /// The mount that shows the catalogue; nil where there is none.
-  let root: String?
+  private let root: String?
 
   init(_ session: CatalogSession) throws {
-    self.session = session
+    catalog = session.catalog
     statuses = try session.statuses()
     root = MountServer.mountPoints(places: session.places).min()
   }
@@ -54,38 +52,51 @@ struct KnownEpisodes {
   func show(
     _ all: [One], orSay nothing: String, _ mark: (One) -> (key: String, value: JSONValue, text: String)
   ) {
-    StandardStreams.show(.array(all.map { one in one.json([(mark(one).key, mark(one).value)]) })) {
-      for one in all {
-        StandardStreams.tell(mark(one).text + one.text, hanging: 5)
-      }
+    let marked = all.map { ($0, mark($0)) }
+    StandardStreams.show(.array(marked.map { one, mark in one.json([(mark.key, mark.value)]) })) {
+      for (one, mark) in marked { StandardStreams.tell(mark.text + one.text, hanging: 5) }
       if all.isEmpty { StandardStreams.complain(nothing) }
     }
   }
 
   /// Those that a query selects, in its order.
   func selected(by query: EpisodeQuery) throws -> [One] {
-    let entries = try session.catalog.entries(forKeys: Array(statuses.keys))
+    let entries = try catalog.entries(forKeys: Array(statuses.keys))
     var downloads: [EpisodeQuery.State: Set<Int64>] = [:]
     for state in EpisodeQuery.State.allCases where state.isOfDownload && query.concerns(state) {
-      downloads[state] = Set(
-        entries.filter { key, _ in statuses[key]?.has(state) ?? false }.map(\.value.episode.id))
+      let having = entries.filter { key, _ in statuses[key].map { Self.isIn(state, $0) } ?? false }
+      downloads[state] = Set(having.map(\.value.episode.id))
     }
-    return try all(
-      session.catalog.episodes(selectedBy: query, downloads: downloads, limit: query.limit).map(\.id))
+    return try all(catalog.episodes(selectedBy: query, downloads: downloads, limit: query.limit).map(\.id))
+  }
+
+  private static func isIn(_ state: EpisodeQuery.State, _ status: TransferStatus) -> Bool {
+    switch state {
+    case .cached: status.stage == .complete
+    case .kept: status.isKept
+    case .downloading: status.stage == .running
+    case .paused: status.stage == .paused
+    case .failed: status.stage == .failed
+    default: false
+    }
   }
 
   func all(_ ids: [Int64]) throws -> [One] {
-    let episodes = try session.catalog.episodes(ids)
+    let episodes = try catalog.episodes(ids)
     let byID = Dictionary(episodes.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-    let podcasts = try session.catalog.podcasts(Array(Set(episodes.map(\.podcastID))))
+    let podcasts = try catalog.podcasts(Array(Set(episodes.map(\.podcastID))))
     let podcast = Dictionary(podcasts.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     let folders = try folders(of: Array(podcast.keys))
-    return ids.compactMap { id -> One? in
-      guard let episode = byID[id], let podcast = podcast[episode.podcastID] else { return nil }
+    return ids.compactMap { byID[$0] }.compactMap { episode in
+      guard let podcast = podcast[episode.podcastID] else { return nil }
       let state = statuses[episode.mediaKey]?.state ?? .remote
+      let folder = folders[podcast.id].flatMap { folder in
+        folder.hidden?.contains(episode.id) ?? episode.hidden ? nil : folder.path
+      }
+      let shown = folder ?? (state == .cached ? "Downloaded/\(podcast.name)" : nil)
       return One(
         entry: EpisodeEntry(episode: episode, podcast: podcast),
-        path: path(of: episode, podcast, state, in: folders[podcast.id]), state: state)
+        path: root.flatMap { root in shown.map { "\(root)/\($0)/\(episode.fileName)" } }, state: state)
     }
   }
 
@@ -94,7 +105,6 @@ struct KnownEpisodes {
 
   /// By podcast: the folder that shows its episodes, a subscription's before a search's.
   private func folders(of podcasts: [Int64]) throws -> [Int64: Folder] {
-    let catalog = session.catalog
     var folders: [Int64: Folder] = [:]
     for listed in try catalog.subscriptions() {
       folders[listed.podcast.id] = ("Subscriptions/\(listed.name)", nil)
@@ -110,28 +120,5 @@ struct KnownEpisodes {
       }
     }
     return folders
-  }
-
-  private func path(
-    of episode: Episode, _ podcast: Podcast, _ state: TransferState, in folder: Folder?
-  ) -> String? {
-    guard let root else { return nil }
-    if let folder, !(folder.hidden?.contains(episode.id) ?? episode.hidden) {
-      return "\(root)/\(folder.path)/\(episode.fileName)"
-    }
-    return state == .cached ? "\(root)/Downloaded/\(podcast.name)/\(episode.fileName)" : nil
-  }
-}
-
-extension TransferStatus {
-  fileprivate func has(_ state: EpisodeQuery.State) -> Bool {
-    switch state {
-    case .cached: stage == .complete
-    case .kept: isKept
-    case .downloading: stage == .running
-    case .paused: stage == .paused
-    case .failed: stage == .failed
-    default: false
-    }
   }
 }
