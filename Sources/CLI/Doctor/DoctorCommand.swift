@@ -77,16 +77,9 @@ package enum Finding: Hashable, Sendable {
 /// there are alive.
 package enum MachineChecks {
   static func all() -> [Finding] {
-    let canUnmount = geteuid() == 0 || access("/etc/mtab", R_OK) == 0
-    let findings: [Finding?] = [
+    let findings = [
       .fine("libfuse \(FuseSession.libraryVersion)"), device("/dev/fuse"),
-      helper(ChildProcess.find("fusermount3")),
-      canUnmount
-        ? nil
-        : .problem(
-          "/etc/mtab is missing: nobody but root can unmount",
-          fix: "as root: ln -s ../proc/self/mounts /etc/mtab"),
-      keeping,
+      helper(ChildProcess.find("fusermount3")), keeping,
     ]
     return findings.compactMap(\.self) + MountTable.all().filter(\.isOurs).map { mount($0.mountPoint) }
       + libraries()

@@ -21,9 +21,8 @@ package enum PlaceChecks {
     do { places = try Places(environment: environment) } catch {
       return ([.problem("\(error)", fix: "set the variable")], nil)
     }
-    let (file, damaged) = (places.configurationFile, TransferStore.damagedName(in: places.state))
+    let file = places.configurationFile
     var findings: [Finding?] = [
-      runtimeDirectory(environment, places.runtime),
       directory(places.data, "XDG_DATA_HOME"), directory(places.state, "XDG_STATE_HOME"),
       directory(places.cache, "XDG_CACHE_HOME"), directory(places.runtime, "XDG_RUNTIME_DIR"),
       daemon(ChildProcess.find("podcastfs-transferd")),
@@ -31,10 +30,6 @@ package enum PlaceChecks {
         .problem("the transfer daemon could not start: \($0)", fix: "fix that, then open an episode again")
       },
       store(places.state),
-      Directories.exists(damaged)
-        ? .note(
-          "the damaged database of downloads is now \(damaged); podcastfs looks for its downloads in the cache"
-        ) : nil,
     ]
     var settings: Settings?
     do {
@@ -104,13 +99,6 @@ package enum PlaceChecks {
         fix: "look at the disk (df, dmesg), or set \(variable) to a directory on another one")
     }
     return .fine("\(path) can be written")
-  }
-
-  /// Without it, the socket's place does not survive a cleaned temporary directory.
-  private static func runtimeDirectory(_ environment: [String: String], _ used: String) -> Finding? {
-    if Places.runtimeDirectory(environment) != nil { return nil }
-    let isSet = environment["XDG_RUNTIME_DIR"]?.hasPrefix("/") == true
-    return .note("XDG_RUNTIME_DIR is \(isSet ? "another user's" : "not set"): \(used) is used")
   }
 
   private static func room(in path: String, least: Int64, without: String) -> Finding {
