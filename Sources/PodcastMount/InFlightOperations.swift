@@ -41,13 +41,13 @@ final class InFlightOperations: Sendable {
   /// `answer`, with the operation in the table from its start to its end.
   func during<Value: Sendable>(_ operation: Operation, _ answer: Answer<Value>) -> Answer<Value> {
     guard case .pending(let start) = answer else { return answer }
-    return .pending { completion in
+    return .pending { cancellation, completion in
       let number = self.state.withLock { state in
         state.last += 1
         state.operations[state.last] = operation
         return state.last
       }
-      return start { result in
+      start(cancellation) { result in
         self.state.withLock { _ = $0.operations.removeValue(forKey: number) }
         completion(result)
       }

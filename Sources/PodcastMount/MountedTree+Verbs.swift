@@ -71,7 +71,7 @@ extension MountedTree {
     perform(call, .making(call.name, in: parent), reply) { tree, caller in
       tree.create(call.name, in: parent, for: caller)
     } answer: { reply, created in
-      let handle = self.handles.add(created.file, .init(created.attributes.node, call.caller, writes: true))
+      let handle = self.handles.add(created.file, .init(created.attributes.node, self.caller(call), writes: true))
       let isTaken = reply.created(self.entry(created.attributes), .init(handle: handle, isDirect: true))
       if !isTaken { self.handles.remove(handle)?.close() }
     }
@@ -108,10 +108,7 @@ extension MountedTree {
       result = result.recover { $0 == failureIfDone ? done(tree, caller) : .failure($0) }
     }
     let sent = result.then { value in
-      .pending { completion in
-        self.kernel.whenSent { completion(.success(value)) }
-        return {}
-      }
+      .pending { _, completion in self.kernel.whenSent { completion(.success(value)) } }
     }
     fulfil(reply, inFlight.during(operation, sent), answer)
   }

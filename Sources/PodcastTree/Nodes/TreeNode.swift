@@ -90,8 +90,7 @@ extension PodcastTree {
     case .root, .control: FixedFolder(tree: self, id: id)
     case .search, .discover, .subscriptions, .downloaded: PlainFolder(tree: self, id: id)
     case .latest, .downloading, .paused, .failed, .queue: ViewFolder(tree: self, id: id)
-    case .status, .events, .metrics, .log: ControlFile(tree: self, id: id)
-    case .subscriptionList: SubscriptionListFile(tree: self)
+    case .status, .events, .metrics, .log, .subscriptionList: ControlFile(tree: self, id: id)
     default: nil
     }
   }

@@ -45,10 +45,8 @@ struct TreeState: Sendable {
   // MARK: What is listed
 
   var listings: [NodeID: Listing] = [:]
-  /// Directories that were listed, the one last asked for at the end.
-  var listingUse: [NodeID] = []
 
-  /// So many names are kept; the directory asked for last always is.
+  /// Of more names, only those of the directory asked for last are kept.
   static let namesInMemory = 25_000
 
   // MARK: Episodes and podcasts
@@ -169,13 +167,7 @@ struct TreeState: Sendable {
   func place(of node: NodeID) -> (parent: NodeID, name: String)? {
     switch node.kind {
     case .fixed:
-      if node == .control { return (.root, ".podcastfs") }
-      if node == .subscriptionList { return (.subscriptions, PodcastTree.listName) }
-      if let name = Self.downloadFolders.first(where: { $0.1 == node })?.0 { return (.downloading, name) }
-      for (folder, names) in FixedFolder.names {
-        if let name = names.first(where: { $0.1 == node })?.0 { return (folder, name) }
-      }
-      return nil
+      return FixedNode.all.first { $0.node == node }.map { ($0.parent, $0.name) }
     case .search:
       guard let search = searches?.first(where: { $0.id == node.row }) else { return nil }
       guard let category = search.category else { return (.search, search.name) }
