@@ -107,7 +107,7 @@ extension PodcastTree {
   }
 
   private var heldMetrics: [MetricFamily] {
-    let all = gauges + observerGauges
+    let all = gauges + (kernel?.gauges ?? [])
     var held = MetricFamily("podcastfs_held", .gauge, "What is open, parked or in memory.")
     var most = MetricFamily("podcastfs_held_limit", .gauge, "The most of it while nothing is under way.")
     for gauge in all {

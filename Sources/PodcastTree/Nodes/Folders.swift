@@ -202,7 +202,7 @@ struct ViewFolder: FolderNode {
       if let target = listing[name] { return .value(target) }
       if id.kind != .downloadedPodcast { return .failure(.ENOENT) }
       return Answer.on(tree.loader) { try tree.loadEpisodes(ofPodcast: id.row) }.then { _ in
-        tree.unlisted(name, ofPodcast: id.row) { state, sidecar in state.isHere(sidecar) }
+        tree.unlisted(name, ofPodcast: id.row, onlyHere: true)
       }
     }
   }
