@@ -144,7 +144,7 @@ package struct MountProcess {
     guard let mount = MountTable.mount(on: request.mountPoint), mount.device == device,
       FuseSession.isConnected(connection) || MountPoint.isDead(request.mountPoint)
     else { return }
-    do { try Unmount.lazily(request.mountPoint) } catch {
+    do { try Unmount.run(request.mountPoint, lazily: true) } catch {
       request.log.write("cannot unmount \(request.mountPoint): \(error)")
     }
   }
