@@ -82,10 +82,7 @@ package enum MountProbe {
 
   /// In that process. statvfs(2), because attributes may be in the kernel's cache still.
   package static func run(_ words: [String]) -> Int32 {
-    guard words.count == 1 else { return 64 }
-    var status = statvfs()
-    if statvfs(words[0], &status) == 0 { return 0 }
-    return [.ENOTCONN, .ECONNABORTED].contains(Errno.current) ? deadStatus : 0
+    words.count == 1 ? MountPoint.isDead(words[0]) ? deadStatus : 0 : 64
   }
 
   /// Seconds that a mount has to answer in.

@@ -19,7 +19,7 @@ extension Command {
     let call = try MountCall(&arguments)
     try call.becomeUser()
     let mountPoint = try call.mountPoint ?? MountPoint.usualPath()
-    if call.server == .startedProcessItself {
+    if call.role == .started {
       return try MountCall.reporting { try DemoPlaces().serve(mountPoint, call.options, $0) }
     }
     if let other = try DemoPlaces().living() {
@@ -29,7 +29,7 @@ extension Command {
       return StandardStreams.report("The demonstration is already mounted on \(mountPoint)")
     }
     if call.mountPoint == nil { _ = try MountPoint.usual() } else { try MountPoint.make(mountPoint) }
-    if call.server == .thisProcess { return try DemoPlaces().serve(mountPoint, call.options) {} }
+    if call.role == .foreground { return try DemoPlaces().serve(mountPoint, call.options) {} }
     try MountCall.start("demo", words)
     StandardStreams.report("The demonstration is mounted on \(mountPoint). Try:")
     StandardStreams.report("  mkdir \(mountPoint)/Search/harbour")

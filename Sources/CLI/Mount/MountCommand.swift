@@ -101,10 +101,19 @@ extension MountServer {
 
 /// A call of `mount` or `demo`.
 struct MountCall {
-  enum Server { case startedProcess, thisProcess, startedProcessItself, nextProcess }
+  /// What the called process does for the mount.
+  enum Role {
+    /// Starts a process that serves, and waits until it is ready.
+    case starter
+    /// Is that process.
+    case started
+    /// Serves by itself (`-f`).
+    case foreground
+    /// Takes the mount over from a process that has ended.
+    case successor
+  }
 
-  /// Which process serves the mount.
-  let server: Server
+  let role: Role
   /// The texts of all `-o`.
   let options: [String]
   /// nil for `~/Podcasts`.
@@ -115,10 +124,10 @@ struct MountCall {
   init(_ arguments: inout ArgumentList) throws {
     let staysInForeground = arguments.takeFlag("-f", "--foreground")
     let isInBackground = arguments.takeFlag(Self.backgroundFlag)
-    server =
+    role =
       arguments.takeFlag(Keeper.flag)
-      ? .nextProcess
-      : isInBackground ? .startedProcessItself : staysInForeground ? .thisProcess : .startedProcess
+      ? .successor
+      : isInBackground ? .started : staysInForeground ? .foreground : .starter
     options = try arguments.takeValues("-o")
     mountPoint = try arguments.operands().first
   }
@@ -157,13 +166,13 @@ struct MountCall {
 
   /// - Parameter isHelper: whether mount(8) calls.
   fileprivate func run(isHelper: Bool) throws {
-    if server == .nextProcess { return try resume(on: mountPoint ?? "") }
+    if role == .successor { return try resume(on: mountPoint ?? "") }
     if isHelper { Account.correctHome() }
     try becomeUser()
     let mountPoint = try mountPoint ?? MountPoint.usual()
-    if server == .startedProcessItself { return try Self.reporting { try serve(mountPoint, nil, $0) } }
+    if role == .started { return try Self.reporting { try serve(mountPoint, nil, $0) } }
     if try isServed(mountPoint) { return }
-    if server == .thisProcess { return try serve(mountPoint, nil) {} }
+    if role == .foreground { return try serve(mountPoint, nil) {} }
     try Self.start("mount", options.flatMap { ["-o", $0] } + ["--", mountPoint])
     if !isHelper { greet(mountPoint) }
   }
