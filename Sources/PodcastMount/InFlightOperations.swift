@@ -14,64 +14,50 @@ final class InFlightOperations: Sendable {
   }
   struct Operation: Sendable {
     /// The folders that the kernel has locked.
-    var folders: [NodeID]
-    var names: [Name] = []
+    let folders: [NodeID]
+    private(set) var names: [Name]
 
-    static func looking(in folder: NodeID) -> Operation { Operation(folders: [folder]) }
-    static func making(_ name: String, in folder: NodeID) -> Operation {
-      Operation(folders: [folder], names: [Name(name: name, folder: folder, event: .appeared)])
-    }
-    static func removing(_ name: String, in folder: NodeID) -> Operation {
-      Operation(folders: [folder], names: [Name(name: name, folder: folder, event: .vanished)])
-    }
-    static func renaming(
-      _ name: String, in folder: NodeID, to newName: String, in newFolder: NodeID
-    ) -> Operation {
-      Operation(
-        folders: [folder, newFolder],
-        names: removing(name, in: folder).names + making(newName, in: newFolder).names)
+    /// - Parameters:
+    ///   - removing: a name that vanishes from the first folder.
+    ///   - making: a name that appears in the last one.
+    init(_ folders: NodeID..., removing: String? = nil, making: String? = nil) {
+      self.folders = folders
+      names = removing.map { [Name(name: $0, folder: folders[0], event: .vanished)] } ?? []
+      names += making.map { [Name(name: $0, folder: folders[folders.count - 1], event: .appeared)] } ?? []
     }
   }
   private struct State {
-    /// How many operations hold a folder, or make or remove a name.
-    var folders: [NodeID: Int] = [:]
-    var names: [Name: Int] = [:]
-
-    mutating func count(_ operation: Operation, _ step: Int) {
-      for folder in operation.folders { Self.count(folder, step, in: &folders) }
-      for name in operation.names { Self.count(name, step, in: &names) }
-    }
-
-    private static func count<Key>(_ key: Key, _ step: Int, in counts: inout [Key: Int]) {
-      let count = (counts[key] ?? 0) + step
-      counts[key] = count > 0 ? count : nil
-    }
+    var last = 0
+    var operations: [Int: Operation] = [:]
   }
   private let state = Monitor(State())
 
   /// `answer`, with the operation in the table from its start to its end.
   func during<Value: Sendable>(_ operation: Operation, _ answer: Answer<Value>) -> Answer<Value> {
     guard case .pending(let start) = answer else { return answer }
-    return .pending { completion in
-      self.state.withLock { $0.count(operation, 1) }
-      return start { result in
-        self.state.withLock { $0.count(operation, -1) }
+    return .pending { cancellation, completion in
+      let number = self.state.withLock { state in
+        state.last += 1
+        state.operations[state.last] = operation
+        return state.last
+      }
+      start(cancellation) { result in
+        self.state.withLock { _ = $0.operations.removeValue(forKey: number) }
         completion(result)
       }
     }
   }
 
-  func holds(_ folder: NodeID) -> Bool { state.withLock { $0.folders[folder] != nil } }
+  func holds(_ folder: NodeID) -> Bool {
+    state.withLock { $0.operations.values.contains { $0.folders.contains(folder) } }
+  }
 
   /// Those of the names that the kernel does not make or remove itself at this moment.
   func others(of names: [Difference.Name]) -> [Difference.Name] {
-    state.withLock { state in
-      if state.names.isEmpty { return names }
-      return names.filter {
-        state.names[Name(name: $0.name, folder: $0.directory, event: $0.event)] == nil
-      }
-    }
+    let own = state.withLock { $0.operations.values.flatMap(\.names) }
+    if own.isEmpty { return names }
+    return names.filter { !own.contains(Name(name: $0.name, folder: $0.directory, event: $0.event)) }
   }
 
-  var count: Int { state.withLock { $0.folders.count } }
+  var count: Int { state.withLock { $0.operations.count } }
 }

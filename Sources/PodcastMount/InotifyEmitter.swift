@@ -1,6 +1,5 @@
 internal import FuseKit
 internal import Glibc
-internal import MountHandover
 internal import PodcastTree
 internal import PosixKit
 
@@ -24,7 +23,7 @@ final class InotifyEmitter: Sendable {
   }
   private struct State {
     var pending: [NodeID: [String: Difference.Name]] = [:]
-    var count = 0
+    var count: Int { pending.values.reduce(0) { $0 + $1.count } }
     var isScheduled = false
     /// The name for which this emitter makes a system call at this moment.
     var current: Entry?
@@ -39,9 +38,6 @@ final class InotifyEmitter: Sendable {
   private let inFlight: InFlightOperations
   private let mountPoint: String
   private let isShared: Bool
-  private let memory: HandoverMemory?
-  /// The threads of the processes before.
-  private let predecessors: Set<Int32>
   private let queue = WorkQueue(name: "watchers", stackSize: 256 * 1024, isPermanent: true)
   /// Seconds in which further changes join a batch, and until the next try in a folder that a request holds.
   private static let (delay, pause) = (0.2, 2.0)
@@ -53,14 +49,10 @@ final class InotifyEmitter: Sendable {
   private static let attempts = 3
 
   init(
-    tree: PodcastTree, kernel: KernelCache, inFlight: InFlightOperations,
-    mountPoint: String, isShared: Bool, memory: HandoverMemory?, _ records: [HandoverMemory.Record]
+    tree: PodcastTree, kernel: KernelCache, inFlight: InFlightOperations, mountPoint: String, isShared: Bool
   ) {
     (self.tree, self.kernel, self.inFlight) = (tree, kernel, inFlight)
-    (self.mountPoint, self.isShared, self.memory) = (mountPoint, isShared, memory)
-    let inherited = records.filter { $0.kind == .emitter }
-    predecessors = Set(inherited.map { Int32(truncatingIfNeeded: $0.values[0]) })
-    for record in inherited { memory?.remove(record.index) }
+    (self.mountPoint, self.isShared) = (mountPoint, isShared)
   }
 
   func begin(device: UInt64?, connection: Int32) {
@@ -68,9 +60,7 @@ final class InotifyEmitter: Sendable {
     queue.async { [self] in
       // It waits in the kernel for this mount, which the next process may have to answer.
       PosixThread.leaveDescriptors(but: connection)
-      let thread = PosixThread.currentID
-      _ = memory?.add(.emitter, [UInt64(thread)])
-      state.withLock { $0.thread = thread }
+      state.withLock { $0.thread = PosixThread.currentID }
     }
     state.withLock { $0.device = device }
   }
@@ -85,7 +75,6 @@ final class InotifyEmitter: Sendable {
     state.withLock { state in
       state.device = nil
       state.pending = [:]
-      state.count = 0
     }
   }
 
@@ -116,7 +105,6 @@ final class InotifyEmitter: Sendable {
     case (_, .replaced): break
     default: state.pending[folder]?[name] = new
     }
-    state.count += (state.pending[folder]?[name] == nil ? 0 : 1) - (old == nil ? 0 : 1)
   }
 
   var count: Int { state.withLock { $0.count + ($0.current == nil ? 0 : 1) } }
@@ -134,7 +122,7 @@ final class InotifyEmitter: Sendable {
         isLeft = true
         continue
       }
-      let names = take(folder)
+      let names = state.withLock { $0.pending.removeValue(forKey: folder) }.map { Array($0.values) } ?? []
       // The watchers of a folder hear of its end, also where no program watches the folder above it.
       let isWatched = isWatched(folder, watched)
       let told = isWatched ? names : names.filter { ends($0, watched) }
@@ -147,14 +135,6 @@ final class InotifyEmitter: Sendable {
       return isLeft && !state.isScheduled
     }
     if isNeeded { queue.async(after: Self.pause) { [self] in run() } }
-  }
-
-  private func take(_ folder: NodeID) -> [Difference.Name] {
-    state.withLock { state in
-      let names = state.pending.removeValue(forKey: folder).map { Array($0.values) } ?? []
-      state.count -= names.count
-      return names
-    }
   }
 
   private func ends(_ name: Difference.Name, _ watched: Watches.Found) -> Bool {
@@ -210,12 +190,6 @@ final class InotifyEmitter: Sendable {
   }
 
   // MARK: What the file system asks
-
-  /// Whether a request that would change something is this thread's, or that of a process before and sent again by the
-  /// kernel: it changes nothing.
-  func isOwn(_ caller: FuseCaller) -> Bool {
-    caller.isRepeated && predecessors.contains(caller.thread) || entry(from: caller.thread) != nil
-  }
 
   /// The name that the emitter makes known at this moment, if `thread` is the emitter's own; else nil. The mount then
   /// answers the request by itself.

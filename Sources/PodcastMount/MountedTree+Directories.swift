@@ -6,11 +6,10 @@ internal import PosixKit
 extension MountedTree {
   package func openDirectory(_ call: FuseCall, _ reply: consuming FuseReply) {
     if isShut(to: call.caller) { return reply.fail(.EACCES) }
-    if call.caller.isRepeated { handles.forgetAnswer(to: call.caller.request) }
     let node = numbers.node(call.node)
     let isKept = kernel.hasListing(of: node)
     fulfil(reply, tree.openDirectory(node, for: caller(call), isKept: isKept)) { reply, directory in
-      let handle = self.handles.add(directory, request: call.caller.request)
+      let handle = self.handles.add(directory)
       var options = FuseOpenOptions(handle: handle)
       options.cachesListing = directory.isCacheable
       options.keepsCache = isKept
@@ -27,14 +26,17 @@ extension MountedTree {
     _ call: FuseCall, at offset: Int64, size: Int, plus: Bool, _ reply: consuming FuseReply
   ) {
     guard let directory = handles.directory(call.handle) else {
-      return reopenDirectory(call.handle, reply) { reply in
+      // A process before had it open.
+      let opened = tree.openDirectory(numbers.node(call.node), for: .owner(tree.owner))
+      return fulfil(reply, opened) { reply, directory in
+        self.handles.put(directory, call.handle)
         self.readDirectory(call, at: offset, size: size, plus: plus, reply)
       }
     }
     // From the beginning (also once more: rewinddir(3)) it is as it is now.
     let isToRead = !directory.isRead || offset == 0 && !directory.isCurrent
     let read: Answer<Void> =
-      isToRead ? inFlight.during(.looking(in: directory.node), directory.read()) : .value(())
+      isToRead ? inFlight.during(.init(directory.node), directory.read()) : .value(())
     fulfil(reply, read) { reply, _ in
       self.answer(directory, at: offset, size: size, plus: plus, reply)
     }
@@ -49,13 +51,12 @@ extension MountedTree {
     reply.directory(size: size, from: offset, plus: plus) { index in
       if index < dots.count {
         // The kernel makes nothing of them but their type.
-        let attributes = NodeAttributes(node: directory.node, permissions: 0o755)
-        return (dots[index], FuseEntry(node: 0, self.fuseAttributes(attributes), timeout: 0))
+        return (dots[index], self.entry(NodeAttributes(node: directory.node, permissions: 0o755), number: 0))
       }
       let wanted = index - dots.count
       if wanted - first >= items.count {
         first = wanted
-        items = directory.items(from: wanted, count: Self.batch)
+        items = directory.items(from: wanted, count: size / Self.entrySize + 1)
       }
       guard wanted - first < items.count else { return nil }
       let item = items[wanted - first]
@@ -66,8 +67,9 @@ extension MountedTree {
     }
   }
 
-  /// So many items are looked at together: about as many as fit into one answer.
-  private static let batch = 128
+  /// Of an entry with its attributes and a name of usual length, in bytes. About as many items as fit into one answer are
+  /// looked at together: kernels before 6.16 want 4096 bytes at once.
+  private static let entrySize = 192
 
   package func releaseDirectory(_ call: FuseCall, _ reply: consuming FuseReply) {
     handles.remove(call.handle)

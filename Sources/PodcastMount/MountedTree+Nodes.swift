@@ -9,7 +9,7 @@ extension MountedTree {
     if let entry = announced(call) { return lookup(entry, reply) }
     let parent = numbers.node(call.node)
     let answer = inFlight.during(
-      .looking(in: parent), tree.lookup(call.name, in: parent, for: caller(call)))
+      .init(parent), tree.lookup(call.name, in: parent, for: caller(call)))
     fulfil(reply, answer) { reply, attributes in reply.entry(self.entry(attributes)) }
   }
 
@@ -19,15 +19,15 @@ extension MountedTree {
 
   package func change(_ call: FuseCall, size: Int64?, onlyTimes: Bool, _ reply: consuming FuseReply) {
     if emitter.entry(from: call.caller.thread)?.name.event == .replaced { return attributes(call, reply) }
-    if emitter.isOwn(call.caller) { return reply.fail(.EIO) }
+    if emitter.entry(from: call.caller.thread) != nil { return reply.fail(.EIO) }
     let node = numbers.node(call.node)
     let changed = tree.change(node, size: size, onlyTimes: onlyTimes, for: caller(call))
-    answer(inFlight.during(.looking(in: node), changed), reply)
+    answer(inFlight.during(.init(node), changed), reply)
   }
 
   private func answer(_ attributes: Answer<NodeAttributes>, _ reply: consuming FuseReply) {
     fulfil(reply, attributes) { reply, attributes in
-      reply.attributes(self.fuseAttributes(attributes), timeout: attributes.timeout)
+      reply.attributes(self.entry(attributes))
     }
   }
 

@@ -18,12 +18,10 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
   ///   - memory: records for the next process, and those of the one before.
   package init(_ tree: PodcastTree, at mountPoint: String, isShared: Bool, memory: HandoverMemory? = nil) {
     self.tree = tree
-    let records = memory?.records ?? []
-    handles = HandleTable(memory: memory, records)
+    handles = HandleTable(memory: memory)
     kernel = KernelCache(inFlight)
     emitter = InotifyEmitter(
-      tree: tree, kernel: kernel, inFlight: inFlight, mountPoint: mountPoint,
-      isShared: isShared, memory: memory, records)
+      tree: tree, kernel: kernel, inFlight: inFlight, mountPoint: mountPoint, isShared: isShared)
     tree.observe(self)
   }
 
@@ -76,8 +74,9 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
   }
 
   /// Answers `reply` with what `answer` gives, by `respond`.
+  /// - Parameter isCall: whether a program's system call waits, and not the kernel that fills its pages.
   func fulfil<Value: Sendable>(
-    _ reply: consuming FuseReply, _ answer: Answer<Value>,
+    _ reply: consuming FuseReply, _ answer: Answer<Value>, isCall: Bool = true,
     _ respond: @escaping @Sendable (consuming FuseReply, Value) -> Void,
     failing: @escaping @Sendable (consuming FuseReply, Errno) -> Void = { reply, errno in reply.fail(errno) }
   ) {
@@ -86,14 +85,16 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
     case .ready(.failure(let errno)): failing(reply, errno)
     case .pending(let start):
       let parked = ParkedReply(reply)
-      let cancel = start { result in
+      let cancellation = Cancellation()
+      start(cancellation) { result in
         guard let reply = parked.take() else { return }
         switch result {
         case .success(let value): respond(reply, value)
         case .failure(let errno): failing(reply, errno)
         }
       }
-      parked.onInterrupt(cancel)
+      parked.onInterrupt { cancellation.cancel() }
+      if !isCall { parked.watchSignals() }
     }
   }
 
@@ -104,23 +105,16 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
     Caller(user: call.caller.user, thread: call.caller.thread, sniffs: sniffs)
   }
 
-  func fuseAttributes(_ attributes: NodeAttributes) -> FuseAttributes {
-    var result = FuseAttributes(
-      isDirectory: attributes.isDirectory, inode: attributes.node.inode,
-      permissions: attributes.permissions & ~tree.owner.mask, owner: tree.owner.user, group: tree.owner.group)
-    result.links = attributes.links
-    result.size = attributes.size
-    result.blocks = attributes.blocks
-    result.modified = (attributes.modified.seconds, attributes.modified.nanoseconds)
-    return result
-  }
-
-  /// An entry that is given to the kernel: it remembers the node until it forgets it.
+  /// What is given to the kernel, which remembers an entry's node until it forgets it.
   /// - Parameter number: the kernel's for the node; nil for the usual one.
   func entry(_ attributes: NodeAttributes, number: UInt64? = nil) -> FuseEntry {
-    let number = number ?? attributes.node.rawValue
-    return FuseEntry(
-      node: number, generation: numbers.generation(of: attributes.node), fuseAttributes(attributes),
-      timeout: attributes.timeout)
+    var entry = FuseEntry(
+      node: number ?? attributes.node.rawValue, isDirectory: attributes.isDirectory,
+      inode: attributes.node.inode, permissions: attributes.permissions & ~tree.owner.mask,
+      owner: tree.owner.user, group: tree.owner.group)
+    (entry.generation, entry.timeout) = (numbers.generation(of: attributes.node), attributes.timeout)
+    (entry.links, entry.size, entry.blocks) = (attributes.links, attributes.size, attributes.blocks)
+    entry.modified = (attributes.modified.seconds, attributes.modified.nanoseconds)
+    return entry
   }
 }

@@ -89,11 +89,14 @@ final class EventLog: Sendable {
 private final class EventStream: OpenFile {
   private struct State {
     var text: [UInt8] = []
-    /// Reads that wait for the next line, by their numbers.
+    /// Reads that wait for the next line, by their numbers; under 0 the programs that wait in poll(2).
     var waiting: [Int: Callback<Errno?>] = [:]
     var lastWait = 0
-    /// Wakes the programs that wait in poll(2).
-    var poll: Callback<Void>?
+
+    mutating func takeWaiting() -> [Callback<Errno?>] {
+      defer { waiting = [:] }
+      return Array(waiting.values)
+    }
   }
   private let log: EventLog
   private let state = Monitor(State())
@@ -102,29 +105,25 @@ private final class EventStream: OpenFile {
 
   init(log: EventLog) { self.log = log }
 
-  var isDirect: Bool { true }
-  var keepsCache: Bool { false }
   var isStream: Bool { true }
   var size: Int64? { nil }
 
   func add(_ line: [UInt8]) {
-    let (waiting, poll) = state.withLock { state in
+    let waiting = state.withLock { state in
       state.text += line
       if state.text.count > Self.limit,
         let last = state.text[(state.text.count / 2)...].firstIndex(of: UInt8(ascii: "\n"))
       {
         state.text.removeFirst(last + 1)
       }
-      defer { (state.waiting, state.poll) = ([:], nil) }
-      return (state.waiting.values, state.poll)
+      return state.takeWaiting()
     }
     for completion in waiting { completion(nil) }
-    poll?()
   }
 
   func isReady(orAt change: @escaping @Sendable () -> Void) -> Bool {
     state.withLock { state in
-      if state.text.isEmpty { state.poll = Callback(change) }
+      if state.text.isEmpty { state.waiting[0] = Callback { _ in change() } }
       return !state.text.isEmpty
     }
   }
@@ -139,28 +138,21 @@ private final class EventStream: OpenFile {
     }
   }
 
-  func whenReadable(
-    at offset: Int64, count: Int, _ completion: @escaping @Sendable (Errno?) -> Void
-  ) -> @Sendable () -> Void {
-    let number = state.withLock { state -> Int? in
-      guard state.text.isEmpty else { return nil }
-      state.lastWait += 1
-      state.waiting[state.lastWait] = Callback(completion)
-      return state.lastWait
+  func whenReadable(at offset: Int64, count: Int) -> Answer<Void> {
+    .pending { [self] cancellation, completion in
+      let number = state.withLock { state -> Int? in
+        guard state.text.isEmpty else { return nil }
+        state.lastWait += 1
+        state.waiting[state.lastWait] = Callback { completion($0.map { .failure($0) } ?? .success(())) }
+        return state.lastWait
+      }
+      guard let number else { return completion(.success(())) }
+      cancellation.begin { { [self] in state.withLock { $0.waiting.removeValue(forKey: number) }?(.EINTR) } }
     }
-    guard let number else {
-      completion(nil)
-      return {}
-    }
-    return { [self] in state.withLock { $0.waiting.removeValue(forKey: number) }?(.EINTR) }
   }
 
   func close() {
     log.close(self)
-    let waiting = state.withLock { state in
-      defer { state.waiting = [:] }
-      return state.waiting.values
-    }
-    for completion in waiting { completion(.EINTR) }
+    for completion in state.withLock({ $0.takeWaiting() }) { completion(.EINTR) }
   }
 }
