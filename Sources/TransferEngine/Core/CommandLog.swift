@@ -1,4 +1,5 @@
 internal import PodcastModel
+internal import PosixKit
 internal import TransferProtocol
 
 /// Orders on their way to the disk: each is committed with its row before it acts.
@@ -13,7 +14,6 @@ struct CommandLog: Hashable {
   }
 
   struct Batch: Hashable {
-    var id: SaveID
     var orders: [Order]
     var rows: Set<MediaKey>
   }
@@ -44,9 +44,7 @@ struct CommandLog: Hashable {
   }
 
   /// What goes into the next commit: what was ordered, and of the other rows those that have waited longest.
-  mutating func next(
-    _ id: SaveID, at now: Instant, held: Set<MediaKey> = []
-  ) -> (orders: [Order], rows: [MediaKey])? {
+  mutating func next(at now: Instant, held: Set<MediaKey> = []) -> (orders: [Order], rows: [MediaKey])? {
     if batch != nil || queue.isEmpty && changed.isEmpty { return nil }
     let isReady = { [removals] (order: Order) in removals[order.key] == nil && !held.contains(order.key) }
     let orders = queue.filter(isReady)
@@ -58,15 +56,14 @@ struct CommandLog: Hashable {
     rows += others.prefix(Limits.rowsAtOnce)
     for key in rows { changed[key] = nil }
     if orders.isEmpty && rows.isEmpty { return nil }
-    batch = Batch(id: id, orders: orders, rows: Set(rows))
+    batch = Batch(orders: orders, rows: Set(rows))
     return (orders, rows)
   }
 
-  mutating func saved(_ id: SaveID, failed: Bool, at now: Instant) -> Batch? {
-    guard let done = batch, done.id == id else { return nil }
-    batch = nil
+  mutating func saved(failed: Bool, at now: Instant) -> Batch? {
+    defer { batch = nil }
     restsUntil = failed ? now.adding(5) : nil
-    return done
+    return batch
   }
 
   mutating func removes(_ key: MediaKey) { removals[key, default: 0] += 1 }

@@ -1,4 +1,5 @@
 internal import PodcastModel
+internal import PosixKit
 internal import TransferProtocol
 
 /// Who wants all of an episode.
@@ -259,9 +260,17 @@ struct Download: Hashable {
 
   var isWorthSaving: Bool { isWorthARow ? told.row != row : told.row != nil }
 
+  /// Stored bytes that requests depended on are gone, or others have begun.
+  mutating func expectsNothing() {
+    beginsAnew = false
+    if ranges == .overlap { ranges = .trusted }
+    source.earlyEnd = nil
+  }
+
   mutating func take(_ request: TransferRequest) {
     if record.request.url != request.url {
       source = Source(named: WebAddress(request.url).host ?? "")
+      retry.addressChanged()
       // A fresh address ends the search for one.
       if isSearching { search = .done }
     }

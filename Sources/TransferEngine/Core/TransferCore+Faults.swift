@@ -1,4 +1,5 @@
 internal import PodcastModel
+internal import PosixKit
 internal import TransferProtocol
 
 extension TransferCore {
@@ -25,7 +26,7 @@ extension TransferCore {
       tryLater(&download, fault)
       if fault.host != nil,
         let until = hosts.failed(
-          download.source.named, retryAfter: fault.retryAfter, at: now.instant, &random)
+          download.source.named, by: download.key, retryAfter: fault.retryAfter, at: now.instant, &random)
       {
         timers.add(.queue, at: until)
       }
@@ -73,13 +74,9 @@ extension TransferCore {
   private static let searchTime = 20.0
 
   mutating func endSearchIfOverdue(_ download: inout Download) {
-    guard case .asked(_, let until) = download.search else { return }
-    if until <= now.instant {
-      download.search = .done
-      fail(&download)
-    } else {
-      timers.add(.download(download.key), at: until)
-    }
+    guard case .asked(_, let until) = download.search, isPast(until, for: download.key) else { return }
+    download.search = .done
+    fail(&download)
   }
 
   mutating func heardAddress(_ key: MediaKey, _ url: String?) {
@@ -93,8 +90,6 @@ extension TransferCore {
       var request = download.record.request
       request.url = url
       download.take(request)
-      // That was said of the old one.
-      download.retry.permitted()
       download.record.error = nil
     }
   }

@@ -1,4 +1,5 @@
 internal import PodcastModel
+internal import PosixKit
 internal import TransferProtocol
 
 extension TransferCore {
@@ -47,10 +48,7 @@ extension TransferCore {
 
   /// Drops what was to be dropped once nobody has it open.
   mutating func dropClosed(_ download: inout Download) -> Bool {
-    if download.isHeldOpen(at: now.instant) {
-      if let end = download.awaitsReaders, end > now.instant { timers.add(.download(download.key), at: end) }
-      return false
-    }
+    if !isPast(download.awaitsReaders, for: download.key) || !download.readers.isEmpty { return false }
     removeFiles(of: &download)
     // Nobody waits for the answer.
     let name = ClientNumber(client: ClientID(0), id: 0)
@@ -149,7 +147,7 @@ extension TransferCore {
     if order.order.verb == .start {
       // Deleted: who has it open keeps what there is, others begin anew.
       if download.openFiles?.isLinked == false { forgetBytes(of: &download) }
-      if hosts.hurry(download.source.named, at: now.instant) { reconsider() }
+      if hosts.hurry(download.source.named, for: download.key, at: now.instant) { reconsider() }
     }
     let hadSlot = download.isBackground && download.slot == .granted
     let request = download.record.request
@@ -159,7 +157,7 @@ extension TransferCore {
       timers.add(.queue, at: scheduler.quietUntil)
     }
     if order.order.verb == .start, download.mustLook, download.files != nil { detach(&download) }
-    if order.order.takesFiles {
+    if order.order.takesFiles || order.order.verb == .pause {
       // Who has opened it since the order has it come again.
       let later = download.readers.filter { $0.begun >= order.time }
       if !later.isEmpty { download.take(request) }

@@ -1,4 +1,5 @@
 internal import PodcastModel
+internal import PosixKit
 internal import TransferProtocol
 
 extension TransferCore {
@@ -38,8 +39,7 @@ extension TransferCore {
     // Of what the store does not know, files may be found in a moment.
     let unlisted = phase == .listing ? log.ordered.filter { !downloads.hasRow($0) } : []
     let held = space.evicting.union(unlisted)
-    let id = SaveID(nextNumber())
-    guard let next = log.next(id, at: now.instant, held: held) else { return }
+    guard let next = log.next(at: now.instant, held: held) else { return }
     var rows: [TransferStatus] = []
     var removed: [MediaKey] = []
     for key in next.rows {
@@ -65,11 +65,11 @@ extension TransferCore {
         }
       }
     }
-    emit(.save(id, rows, removing: removed))
+    emit(.save(rows, removing: removed))
   }
 
-  mutating func saved(_ id: SaveID, _ failure: TransferFailure?) {
-    guard let batch = log.saved(id, failed: failure != nil, at: now.instant) else { return }
+  mutating func saved(_ failure: TransferFailure?) {
+    guard let batch = log.saved(failed: failure != nil, at: now.instant) else { return }
     for order in batch.orders {
       // Files that were to go have gone all the same.
       if failure == nil || order.order.takesFiles {

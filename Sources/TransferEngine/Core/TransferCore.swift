@@ -1,4 +1,5 @@
 package import PodcastModel
+internal import PosixKit
 package import TransferProtocol
 
 /// All downloads: what is wanted, what runs, who waits.
@@ -102,10 +103,12 @@ package struct TransferCore: Hashable {
     guard let download = fetches[id].flatMap({ downloads.active[$0] }), let fetch = download[id] else {
       return false
     }
-    let end = fetch.arrived + (fetch.intake == nil ? fetch.early : 0) + Int64(count)
+    let end = fetch.intake.arrived + Int64(count)
     let total = download.openFiles?.representation.total ?? .max
     return download.readers.contains { reader in
-      reader.waits.contains { fetch.position < $0.range.upperBound && min($0.range.upperBound, total) <= end }
+      reader.waits.contains {
+        fetch.intake.position < $0.range.upperBound && min($0.range.upperBound, total) <= end
+      }
     }
   }
 
@@ -134,7 +137,7 @@ package struct TransferCore: Hashable {
     case .ended(let id, let failure):
       change(fetches[id]) { core, download in core.ended(failure, of: id, &download) }
     case .disk(let id, let answer): answered(answer, by: id)
-    case .saved(let id, let failure): saved(id, failure)
+    case .saved(let failure): saved(failure)
     case .removed(let key, let failure): removed(key, failure)
     case .room(let available): measured(available)
     case .evicted(let names): evicted(names)
@@ -196,6 +199,13 @@ package struct TransferCore: Hashable {
   }
 
   mutating func touch(_ key: MediaKey) { change(key) { _, _ in } }
+
+  /// Whether `time` has come; if not, the download is looked at again then.
+  mutating func isPast(_ time: Instant?, for key: MediaKey) -> Bool {
+    guard let time, time > now.instant else { return true }
+    timers.add(.download(key), at: time)
+    return false
+  }
 
   mutating func reconsider() { scheduler.isChanged = true }
 

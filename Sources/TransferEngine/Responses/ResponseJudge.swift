@@ -6,10 +6,8 @@ enum ResponseJudge {
   static let overlap: Int64 = 64 << 10
 
   struct Question {
-    /// The first byte asked for; 0 with `end` nil is a request for the whole, without Range.
-    var start: Int64
-    /// Behind the last byte asked for; nil for all from `start` on.
-    var end: Int64?
+    /// Whether the whole was asked for, without Range.
+    var isWhole: Bool
     /// The representation that the stored bytes are of; nil where there are none.
     var known: Representation?
     var stored: ByteRanges
@@ -17,8 +15,6 @@ enum ResponseJudge {
     var isBeside: Bool
     /// Whether it is to be audio or video. Else any type will do, and only a text is refused.
     var isEpisode = true
-
-    var isWhole: Bool { start == 0 && end == nil }
   }
 
   enum Verdict: Hashable {

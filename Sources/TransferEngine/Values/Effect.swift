@@ -25,7 +25,8 @@ package enum Effect: Hashable, Sendable {
   case evict([GenerationName], count: Int64)
   case listFiles
 
-  case save(SaveID, [TransferStatus], removing: [MediaKey])
+  /// One transaction; the next follows its `saved`.
+  case save([TransferStatus], removing: [MediaKey])
   case saveSettings(TransferSettings)
   case send(ClientID, DaemonMessage)
   case tell([MediaKey])
