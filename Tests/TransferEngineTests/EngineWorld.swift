@@ -197,7 +197,7 @@ final class EngineWorld {
       case .ask(let flow, let request):
         running[flow] = request
         requested.append(request)
-      case .stop(let flow), .end(let flow):
+      case .end(let flow):
         running[flow] = nil
         held.remove(flow)
       case .store(let store, let order): if let answer = perform(order, on: store) { answers.append(answer) }

@@ -25,7 +25,6 @@ extension TransferCore {
   mutating func take(_ count: Int64, of id: FlowID, _ download: inout Download) {
     guard download[id]?.intake.came(count) == false, download[id]?.hasEnded == false else { return }
     download[id]?.ending = .ended(nil)
-    emit(.stop(id))
   }
 
   /// Gives to the disk what is due of what a response holds; ends it where it has ended.
@@ -53,7 +52,7 @@ extension TransferCore {
     let opens = download.isBackground ? throttle.opens(at: now.instant) : nil
     if let opens { timers.add(.throttle, at: opens) }
     let isHeld =
-      opens != nil || givesWay(fetch, download)
+      fetch.hasEnded || opens != nil || givesWay(fetch, download)
       || (fetch.isHeld ? fetch.intake.held > heldEach / 2 : fetch.intake.held >= heldEach)
     if isHeld == fetch.isHeld { return }
     download[id]?.isHeld = isHeld
@@ -61,7 +60,7 @@ extension TransferCore {
   }
 
   mutating func letGoOfThrottled() {
-    for key in downloads.runningInOrder {
+    for key in running {
       change(key, isQuiet: true) { core, download in
         for fetch in download.fetches { core.steer(fetch.id, &download) }
       }
@@ -145,7 +144,7 @@ extension TransferCore {
 
   /// Once a second while bytes come: rates, progress, and what must go to the disk.
   mutating func tick() {
-    for key in downloads.runningInOrder {
+    for key in running {
       change(key, isQuiet: true) { core, download in
         // What is held back says nothing of its host.
         let isFed = download.fetches.contains { $0.isFeeding && !$0.isHeld }

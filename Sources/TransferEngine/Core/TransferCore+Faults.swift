@@ -96,11 +96,9 @@ extension TransferCore {
 
   /// What has come goes to the disk.
   mutating func endResponses() {
-    for key in downloads.active.keys.sorted() {
-      change(key) { core, download in
-        for fetch in download.fetches { core.pump(fetch.id, &download, .all) }
-        core.endFetches(of: &download)
-      }
+    changeAll(where: { !$0.fetches.isEmpty }) { core, download in
+      for fetch in download.fetches { core.pump(fetch.id, &download, .all) }
+      core.endFetches(of: &download)
     }
   }
 
@@ -116,8 +114,8 @@ extension TransferCore {
     network += 1
     hosts.endAll()
     reconsider()
-    for key in downloads.inOrder(Set(downloads.active.keys)) where downloads.active[key]?.retry.until != nil {
-      change(key) { core, download in download.retry.networkChanged(at: core.now.instant) }
+    changeAll(where: { $0.retry.until != nil }) { core, download in
+      download.retry.networkChanged(at: core.now.instant)
     }
   }
 }

@@ -253,7 +253,7 @@ extension TransferCore {
     where downloads.storedName(of: name.key) == name && downloads.active[name.key]?.files == nil {
       change(name.key) { core, download in core.vanished(&download) }
     }
-    for key in downloads.active.keys.sorted() { touch(key) }
+    changeAll()
   }
 
   /// Of the files of an episode the store's own counts, else the latest; of an unknown one only a complete one.

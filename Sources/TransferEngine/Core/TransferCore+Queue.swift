@@ -32,7 +32,7 @@ extension TransferCore {
     if new == rest { return }
     rest = new
     reconsider()
-    for key in downloads.active.keys.sorted() where downloads.active[key]?.isBackground == true { touch(key) }
+    changeAll(where: \.isBackground)
   }
 
   /// Does what `download` needs by now: the one place where responses are asked for and given up.

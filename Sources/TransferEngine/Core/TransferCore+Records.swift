@@ -45,10 +45,10 @@ extension TransferCore {
     for key in next.rows {
       let orders = next.orders.filter { $0.key == key }
       // An order for an episode that nothing is known of.
-      if !downloads.contains(key), let request = orders.lazy.compactMap(\.order.request).first {
+      if downloads.record(of: key) == nil, let request = orders.lazy.compactMap(\.order.request).first {
         change(request) { _, _ in }
       }
-      guard downloads.contains(key) else {
+      guard downloads.record(of: key) != nil else {
         removed.append(key)
         continue
       }
@@ -77,9 +77,9 @@ extension TransferCore {
       }
       answer(order.name, failure)
     }
-    if failure == nil { return rest(batch.rows) }
+    if failure == nil { return rest(Set(batch.rows)) }
     // The store has neither the rows nor what the orders would have made of them.
-    for key in batch.rows.sorted() { change(key) { _, download in download.told.row?.changed = -1 } }
+    for key in batch.rows { change(key) { _, download in download.told.row?.changed = -1 } }
     timers.add(.queue, at: now.instant.adding(5))
   }
 

@@ -24,12 +24,6 @@ extension TransferCore {
   private mutating func judge(
     _ head: ResponseHead, _ firstBytes: [UInt8], of fetch: Fetch, _ download: inout Download
   ) {
-    if head.isWhole && firstBytes.isEmpty && !fetch.isTail {
-      endFetch(fetch.id, of: &download, losing: true)
-      // Where something has come before it was an accident.
-      let kind: Fault.Kind = download.received > 0 ? .passing : .doubtful
-      return refuse(Fault(kind, "\(head.host) sent an empty file"), &download)
-    }
     let question = ResponseJudge.Question(
       isWhole: fetch.request == 0..<Int64.max,
       known: download.beginsAnew ? nil : download.openFiles?.representation,
@@ -185,7 +179,7 @@ extension TransferCore {
   /// - Returns: how often in a row it has ended there.
   private func endsEarly(at position: Int64, _ download: inout Download) -> Int {
     let before = download.source.earlyEnd.flatMap { $0.position == position ? $0.count : nil } ?? 0
-    download.source.earlyEnd = Download.EarlyEnd(position: position, count: before + 1)
+    download.source.earlyEnd = Download.Source.EarlyEnd(position: position, count: before + 1)
     return before + 1
   }
 

@@ -54,12 +54,16 @@ enum ResponseJudge {
     if isCompressed(head, firstBytes) {
       return .fault(Fault(.lasting, "\(head.host) compresses the file though nobody asked for that"))
     }
+    if firstBytes.isEmpty || head.length == 0 {
+      // Where something has come before it was an accident.
+      let kind: Fault.Kind = question.stored.isEmpty ? .doubtful : .passing
+      return .fault(Fault(kind, "\(head.host) sent an empty file"))
+    }
     return judgeWhole(question, head)
   }
 
   private static func judgeWhole(_ question: Question, _ head: ResponseHead) -> Verdict {
     let told = representation(of: head, total: head.length)
-    if told.total == 0 { return .fault(Fault(.doubtful, "\(head.host) sent an empty file")) }
     guard let known = question.known else { return .begin(told, at: 0) }
     // Who gave no length the first time gives none when a hole is to be filled.
     let new = told.completed(by: known)

@@ -8,8 +8,6 @@ package enum Effect: Hashable, Sendable {
   case place(FlowID, at: Int64)
   /// Takes nothing more from its host, or goes on.
   case hold(FlowID, Bool)
-  /// Ends the request, and keeps what is held of it until `end`.
-  case stop(FlowID)
   /// Ends the request, and drops what is held of it.
   case end(FlowID)
 

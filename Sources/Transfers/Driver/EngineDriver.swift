@@ -170,7 +170,6 @@ final class EngineDriver: @unchecked Sendable {
       guard let flow = flows[id] else { return }
       flow.isHeld = isHeld
       steer(flow)
-    case .stop(let id): if let flow = flows[id], let task = flow.task, !flow.hasEnded { http.cancel(task) }
     case .end(let id):
       if let flow = flows.removeValue(forKey: id), let task = flow.task, !flow.hasEnded { http.cancel(task) }
     case .store(let id, let order): perform(order, on: id)

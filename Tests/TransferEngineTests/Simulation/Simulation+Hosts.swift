@@ -146,7 +146,7 @@ extension Simulation {
   }
 
   func deliver(_ flow: FlowID) {
-    guard var response = responses[flow], !response.isHeld, !response.isStopped, response.silentSince == 0
+    guard var response = responses[flow], !response.isHeld, response.silentSince == 0
     else { return }
     let last = min(response.end, response.breaksAt ?? .max)
     if response.at >= last {

@@ -1,5 +1,5 @@
-import PosixKit
 import PodcastModel
+import PosixKit
 import TransferEngine
 import TransferProtocol
 
@@ -232,7 +232,6 @@ final class Simulation {
     case .hold(let flow, let isHeld):
       responses[flow]?.isHeld = isHeld
       if responses[flow] != nil, !isHeld { schedule(.deliver(flow), in: 0.001) }
-    case .stop(let flow): responses[flow]?.isStopped = true
     case .end(let flow):
       let key = responses[flow].map { episodes[$0.episode].key }
       responses[flow] = nil
