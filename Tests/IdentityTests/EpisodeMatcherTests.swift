@@ -204,6 +204,17 @@ import Testing
       | m/latest.mp3 | News | 2 = 2 unchanged
       """),
     History(
+      "One item at a time, each hour under the same guid and title at the same address",
+      """
+      a | m/latest.mp3 | News | 0 = new
+      ---
+      a | m/latest.mp3 | News | 1 = new
+      ---
+      a | m/latest.mp3 | News | 1 = 1 unchanged
+      ---
+      a | m/again.mp3  | News | 1 = 1 guid
+      """),
+    History(
       "One item at a time, each with a guid and an address",
       """
       a | m/a.mp3 | News | 0 = new
