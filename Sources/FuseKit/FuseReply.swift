@@ -36,9 +36,9 @@ package struct FuseReply: ~Copyable, @unchecked Sendable {
     return fuse_reply_create(take(), &parameters, &info) == 0
   }
 
-  package consuming func attributes(_ attributes: FuseAttributes, timeout: Double) {
-    var status = attributes.status
-    fuse_reply_attr(take(), &status, timeout)
+  package consuming func attributes(_ entry: FuseEntry) {
+    var status = entry.status
+    fuse_reply_attr(take(), &status, entry.timeout)
   }
 
   /// - Returns: false where the opener has gone (it was interrupted): it will send no release.
@@ -95,7 +95,7 @@ package struct FuseReply: ~Copyable, @unchecked Sendable {
   /// As many entries as fit into `size` bytes, from the one at `offset` on.
   /// - Parameters:
   ///   - plus: whether the kernel wants each entry's attributes with it (READDIRPLUS).
-  ///   - entry: the entry at an index; nil past the last. Its node 0 means "only the name" ("." and "..").
+  ///   - entry: the entry at an index; nil past the last.
   package consuming func directory(
     size: Int, from offset: Int64, plus: Bool, entry: (Int) -> (name: String, entry: FuseEntry)?
   ) {

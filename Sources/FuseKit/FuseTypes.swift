@@ -18,26 +18,24 @@ package struct FuseCaller: Sendable {
   package var group: UInt32 = 0
   /// A thread's number, not a process's; 0 for the kernel itself or another pid namespace.
   package var thread: Int32 = 0
-  /// The kernel's number of the request.
-  package var request: UInt64 = 0
   /// Whether a process that served before had the request already, and may have done what it asks for.
   package var isRepeated = false
-
-  package init(user: UInt32, group: UInt32, thread: Int32, request: UInt64) {
-    (self.user, self.group, self.thread, self.request) = (user, group, thread, request)
-  }
 
   init(_ request: fuse_req_t) {
     guard let context = fuse_req_ctx(request)?.pointee else { return }
     (user, group, thread) = (context.uid, context.gid, context.pid)
-    let number = KernelRequest.current
-    self.request = number & ~KernelRequest.repeatedBit
-    isRepeated = number & KernelRequest.repeatedBit != 0
+    isRepeated = KernelRequest.isCurrentRepeated
   }
 }
 
-/// Attributes of a node, as stat(2) shows them.
-package struct FuseAttributes: Sendable {
+/// A node as the kernel gets it: for lookups, and for stat(2).
+package struct FuseEntry: Sendable {
+  /// What the kernel keys its caches by; 0 in a listing that gives the name alone.
+  package var node: UInt64
+  /// Another one is another file under the same number.
+  package var generation: UInt64 = 0
+  /// How long the kernel may answer from its caches, in seconds.
+  package var timeout: Double = 0
   package var isDirectory: Bool
   /// st_ino.
   package var inode: UInt64
@@ -53,8 +51,10 @@ package struct FuseAttributes: Sendable {
   /// Seconds since 1970, and nanoseconds on top of them.
   package var modified: (seconds: Int64, nanoseconds: Int32) = (0, 0)
 
-  package init(isDirectory: Bool, inode: UInt64, permissions: UInt32, owner: UInt32, group: UInt32) {
-    (self.isDirectory, self.inode, self.permissions) = (isDirectory, inode, permissions)
+  package init(
+    node: UInt64, isDirectory: Bool, inode: UInt64, permissions: UInt32, owner: UInt32, group: UInt32
+  ) {
+    (self.node, self.isDirectory, self.inode, self.permissions) = (node, isDirectory, inode, permissions)
     (self.owner, self.group) = (owner, group)
   }
 
@@ -74,31 +74,10 @@ package struct FuseAttributes: Sendable {
     result.st_ctim = result.st_mtim
     return result
   }
-}
-
-/// A name's node, for lookups.
-package struct FuseEntry: Sendable {
-  /// What the kernel keys its caches by.
-  package var node: UInt64
-  /// Another one is another file under the same number.
-  package var generation: UInt64
-  package var attributes: FuseAttributes
-  /// How long the kernel may answer from its caches, in seconds.
-  package var timeout: Double
-
-  package init(node: UInt64, generation: UInt64 = 0, _ attributes: FuseAttributes, timeout: Double) {
-    (self.node, self.generation) = (node, generation)
-    (self.attributes, self.timeout) = (attributes, timeout)
-  }
 
   var parameters: fuse_entry_param {
-    var result = fuse_entry_param()
-    result.ino = node
-    result.generation = generation
-    result.attr = attributes.status
-    result.attr_timeout = timeout
-    result.entry_timeout = timeout
-    return result
+    fuse_entry_param(
+      ino: node, generation: generation, attr: status, attr_timeout: timeout, entry_timeout: timeout)
   }
 }
 

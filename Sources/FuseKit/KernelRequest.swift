@@ -5,8 +5,8 @@ internal import Glibc
 /// What stands at the beginning of a request of the kernel (struct fuse_in_header of linux/fuse.h), where libfuse says
 /// less; and a notification that libfuse 3.14 does not know.
 struct KernelRequest {
-  /// The kernel's number of it, with `repeatedBit` where another process had it before.
-  let number: UInt64
+  /// The kernel's number of it. The highest bit says that another process had it before (FUSE_UNIQUE_RESEND).
+  private let number: UInt64
   /// Whether it is FUSE_INIT.
   let isGreeting: Bool
 
@@ -22,11 +22,8 @@ struct KernelRequest {
 
   private static let headerSize = 40
 
-  /// FUSE_UNIQUE_RESEND.
-  static let repeatedBit: UInt64 = 1 << 63
-
-  /// The number of the request that the calling thread serves.
-  static var current: UInt64 { podcastfs_request() }
+  /// Whether another process had the request that the calling thread serves.
+  static var isCurrentRepeated: Bool { podcastfs_request() >> 63 != 0 }
 
   /// Notes what the calling thread serves.
   func isServed() { podcastfs_set_request(number) }

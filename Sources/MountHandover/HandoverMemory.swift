@@ -11,18 +11,8 @@ package import PosixKit
 ///
 /// What is recorded is changed under the lock only: that makes it Sendable.
 package final class HandoverMemory: Sendable {
-  package enum Kind: UInt64, Sendable {
-    case openFile = 1
-    case openDirectory = 2
-    /// The thread that makes inotify events (`InotifyEmitter`).
-    case emitter = 3
-  }
-
-  package struct Record: Sendable {
-    package let kind: Kind
-    package let index: Int
-    package let values: [UInt64]
-  }
+  /// An open file.
+  package typealias Record = (index: Int, values: [UInt64])
 
   package enum Word: Int, Sendable {
     case layout = 0
@@ -128,7 +118,7 @@ package final class HandoverMemory: Sendable {
 
   /// - Parameter values: seven at most.
   /// - Returns: its index; nil where there is no room.
-  package func add(_ kind: Kind, _ values: [UInt64]) -> Int? {
+  package func add(_ values: [UInt64]) -> Int? {
     let place = free.withLock { free -> Int? in
       if let index = free.popLast() { return index }
       let count = recordCount
@@ -140,7 +130,7 @@ package final class HandoverMemory: Sendable {
     for offset in 1..<Self.recordWords {
       memory.store(Self.word(index) + offset, offset <= values.count ? values[offset - 1] : 0)
     }
-    memory.store(Self.word(index), kind.rawValue)
+    memory.store(Self.word(index), 1)
     return index
   }
 
@@ -151,10 +141,8 @@ package final class HandoverMemory: Sendable {
 
   /// All that there are, in the order of their indexes.
   package var records: [Record] {
-    (0..<recordCount).compactMap { index in
-      guard let kind = Kind(rawValue: memory.load(Self.word(index))) else { return nil }
-      let values = (1..<Self.recordWords).map { memory.load(Self.word(index) + $0) }
-      return Record(kind: kind, index: index, values: values)
+    (0..<recordCount).filter { memory.load(Self.word($0)) == 1 }.map { index in
+      (index, (1..<Self.recordWords).map { memory.load(Self.word(index) + $0) })
     }
   }
 

@@ -13,66 +13,49 @@ final class HandleTable: Sendable {
     /// Whether it was opened with O_NOATIME.
     var sniffs = false
     var writes = false
-    /// The kernel's number of the request.
-    var request: UInt64 = 0
     /// See `OpenFile.generation`.
     var generation: UInt32 = 0
 
     init(_ node: NodeID, _ caller: FuseCaller, sniffs: Bool = false, writes: Bool) {
       (self.node, self.sniffs, self.writes) = (node, sniffs, writes)
-      (user, thread, request) = (caller.user, caller.thread, caller.request)
+      (user, thread) = (caller.user, caller.thread)
     }
 
-    /// Reads the values of a record: number; node; user and thread; flags and generation; request.
-    init(_ record: HandoverMemory.Record) {
-      let values = record.values
+    /// Reads what `values` wrote: the handle's number; node; user and thread; flags and generation.
+    init(_ values: [UInt64]) {
       node = NodeID(rawValue: values[1])
       (user, thread) = (UInt32(truncatingIfNeeded: values[2] >> 32), Int32(truncatingIfNeeded: values[2]))
       (sniffs, writes) = (values[3] & 1 != 0, values[3] & 2 != 0)
-      (request, generation) = (values[4], UInt32(truncatingIfNeeded: values[3] >> 32))
+      generation = UInt32(truncatingIfNeeded: values[3] >> 32)
     }
 
     func values(_ number: UInt64, _ generation: UInt32) -> [UInt64] {
       let flags = UInt64(generation) << 32 | (sniffs ? 1 : 0) | (writes ? 2 : 0)
       let caller = UInt64(user) << 32 | UInt64(UInt32(bitPattern: thread))
-      return [number, node.rawValue, caller, flags, request]
+      return [number, node.rawValue, caller, flags]
     }
   }
   private enum Entry {
     case file(any OpenFile)
     case directory(OpenDirectory)
     /// A process before had it open. It is opened again when it is next asked for.
-    case inheritedFile(Opening)
-    case inheritedDirectory(NodeID)
+    case inherited(Opening)
   }
   private struct State {
     var next: UInt64 = 1
     var entries: [UInt64: Entry] = [:]
-    /// Where each is in the mount's memory.
+    /// Where each file is in the mount's memory.
     var records: [UInt64: Int] = [:]
-    /// What was inherited, by the numbers of the requests that opened it.
-    var requests: [UInt64: UInt64] = [:]
   }
   private let state: Monitor<State>
   private let memory: HandoverMemory?
 
-  /// - Parameter records: those of the process before.
-  init(memory: HandoverMemory?, _ records: [HandoverMemory.Record]) {
+  init(memory: HandoverMemory?) {
     self.memory = memory
     var state = State()
-    for record in records {
-      let number = record.values[0]
-      switch record.kind {
-      case .openFile:
-        let opening = Opening(record)
-        state.entries[number] = .inheritedFile(opening)
-        state.requests[opening.request] = number
-      case .openDirectory:
-        state.entries[number] = .inheritedDirectory(NodeID(rawValue: record.values[1]))
-        state.requests[record.values[2]] = number
-      default: continue
-      }
-      state.records[number] = record.index
+    for record in memory?.records ?? [] {
+      state.entries[record.values[0]] = .inherited(Opening(record.values))
+      state.records[record.values[0]] = record.index
     }
     if let memory { state.next = max(1, memory[.nextHandle]) }
     self.state = Monitor(state)
@@ -80,24 +63,23 @@ final class HandleTable: Sendable {
 
   func add(_ file: any OpenFile, _ opening: Opening) -> UInt64 {
     let number = takeNumber()
-    put(
-      .file(file), number,
-      memory?.add(.openFile, opening.values(number, file.generation)))
-    return number
-  }
-
-  func add(_ directory: OpenDirectory, request: UInt64) -> UInt64 {
-    let number = takeNumber()
-    let values = [number, directory.node.rawValue, request]
-    put(.directory(directory), number, memory?.add(.openDirectory, values))
-    return number
-  }
-
-  private func put(_ entry: Entry, _ number: UInt64, _ record: Int?) {
+    let record = memory?.add(opening.values(number, file.generation))
     state.withLock { state in
-      state.entries[number] = entry
+      state.entries[number] = .file(file)
       state.records[number] = record
     }
+    return number
+  }
+
+  func add(_ directory: OpenDirectory) -> UInt64 {
+    let number = takeNumber()
+    put(directory, number)
+    return number
+  }
+
+  /// - Parameter handle: a new one, or that of a process before, which leaves no record of directories.
+  func put(_ directory: OpenDirectory, _ handle: UInt64) {
+    state.withLock { $0.entries[handle] = .directory(directory) }
   }
 
   func takeNumber() -> UInt64 {
@@ -134,17 +116,13 @@ final class HandleTable: Sendable {
   // MARK: What a process before had open
 
   /// How a file was opened that has not been opened again.
-  func inheritedFile(_ handle: UInt64) -> Opening? {
-    if case .inheritedFile(let opening)? = self[handle] { opening } else { nil }
-  }
-
-  func inheritedDirectory(_ handle: UInt64) -> NodeID? {
-    if case .inheritedDirectory(let node)? = self[handle] { node } else { nil }
+  func inherited(_ handle: UInt64) -> Opening? {
+    if case .inherited(let opening)? = self[handle] { opening } else { nil }
   }
 
   var inheritedFiles: [UInt64] {
     state.withLock { state in
-      state.entries.filter { if case .inheritedFile = $0.value { true } else { false } }.keys.sorted()
+      state.entries.filter { if case .inherited = $0.value { true } else { false } }.keys.sorted()
     }
   }
 
@@ -152,21 +130,9 @@ final class HandleTable: Sendable {
   /// - Returns: false where it was closed meanwhile, or another request has opened it first.
   func restore(_ handle: UInt64, _ file: any OpenFile) -> Bool {
     state.withLock { state in
-      guard case .inheritedFile? = state.entries[handle] else { return false }
+      guard case .inherited? = state.entries[handle] else { return false }
       state.entries[handle] = .file(file)
       return true
     }
-  }
-
-  func restore(_ handle: UInt64, _ directory: OpenDirectory) {
-    state.withLock { state in
-      if case .inheritedDirectory? = state.entries[handle] { state.entries[handle] = .directory(directory) }
-    }
-  }
-
-  /// Closes what the previous process opened for a request: the kernel sends the request again, because that answer
-  /// never reached the caller. This process may have opened the file again by now.
-  func forgetAnswer(to request: UInt64) {
-    if let handle = state.withLock({ $0.requests.removeValue(forKey: request) }) { remove(handle)?.close() }
   }
 }

@@ -33,19 +33,8 @@ final class InFlightOperations: Sendable {
     }
   }
   private struct State {
-    /// How many operations hold a folder, or make or remove a name.
-    var folders: [NodeID: Int] = [:]
-    var names: [Name: Int] = [:]
-
-    mutating func count(_ operation: Operation, _ step: Int) {
-      for folder in operation.folders { Self.count(folder, step, in: &folders) }
-      for name in operation.names { Self.count(name, step, in: &names) }
-    }
-
-    private static func count<Key>(_ key: Key, _ step: Int, in counts: inout [Key: Int]) {
-      let count = (counts[key] ?? 0) + step
-      counts[key] = count > 0 ? count : nil
-    }
+    var last = 0
+    var operations: [Int: Operation] = [:]
   }
   private let state = Monitor(State())
 
@@ -53,25 +42,28 @@ final class InFlightOperations: Sendable {
   func during<Value: Sendable>(_ operation: Operation, _ answer: Answer<Value>) -> Answer<Value> {
     guard case .pending(let start) = answer else { return answer }
     return .pending { completion in
-      self.state.withLock { $0.count(operation, 1) }
+      let number = self.state.withLock { state in
+        state.last += 1
+        state.operations[state.last] = operation
+        return state.last
+      }
       return start { result in
-        self.state.withLock { $0.count(operation, -1) }
+        self.state.withLock { _ = $0.operations.removeValue(forKey: number) }
         completion(result)
       }
     }
   }
 
-  func holds(_ folder: NodeID) -> Bool { state.withLock { $0.folders[folder] != nil } }
+  func holds(_ folder: NodeID) -> Bool {
+    state.withLock { $0.operations.values.contains { $0.folders.contains(folder) } }
+  }
 
   /// Those of the names that the kernel does not make or remove itself at this moment.
   func others(of names: [Difference.Name]) -> [Difference.Name] {
-    state.withLock { state in
-      if state.names.isEmpty { return names }
-      return names.filter {
-        state.names[Name(name: $0.name, folder: $0.directory, event: $0.event)] == nil
-      }
-    }
+    let own = state.withLock { $0.operations.values.flatMap(\.names) }
+    if own.isEmpty { return names }
+    return names.filter { !own.contains(Name(name: $0.name, folder: $0.directory, event: $0.event)) }
   }
 
-  var count: Int { state.withLock { $0.folders.count } }
+  var count: Int { state.withLock { $0.operations.count } }
 }

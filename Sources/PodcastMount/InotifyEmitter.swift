@@ -1,6 +1,5 @@
 internal import FuseKit
 internal import Glibc
-internal import MountHandover
 internal import PodcastTree
 internal import PosixKit
 
@@ -39,9 +38,6 @@ final class InotifyEmitter: Sendable {
   private let inFlight: InFlightOperations
   private let mountPoint: String
   private let isShared: Bool
-  private let memory: HandoverMemory?
-  /// The threads of the processes before.
-  private let predecessors: Set<Int32>
   private let queue = WorkQueue(name: "watchers", stackSize: 256 * 1024, isPermanent: true)
   /// Seconds in which further changes join a batch, and until the next try in a folder that a request holds.
   private static let (delay, pause) = (0.2, 2.0)
@@ -53,14 +49,10 @@ final class InotifyEmitter: Sendable {
   private static let attempts = 3
 
   init(
-    tree: PodcastTree, kernel: KernelCache, inFlight: InFlightOperations,
-    mountPoint: String, isShared: Bool, memory: HandoverMemory?, _ records: [HandoverMemory.Record]
+    tree: PodcastTree, kernel: KernelCache, inFlight: InFlightOperations, mountPoint: String, isShared: Bool
   ) {
     (self.tree, self.kernel, self.inFlight) = (tree, kernel, inFlight)
-    (self.mountPoint, self.isShared, self.memory) = (mountPoint, isShared, memory)
-    let inherited = records.filter { $0.kind == .emitter }
-    predecessors = Set(inherited.map { Int32(truncatingIfNeeded: $0.values[0]) })
-    for record in inherited { memory?.remove(record.index) }
+    (self.mountPoint, self.isShared) = (mountPoint, isShared)
   }
 
   func begin(device: UInt64?, connection: Int32) {
@@ -68,9 +60,7 @@ final class InotifyEmitter: Sendable {
     queue.async { [self] in
       // It waits in the kernel for this mount, which the next process may have to answer.
       PosixThread.leaveDescriptors(but: connection)
-      let thread = PosixThread.currentID
-      _ = memory?.add(.emitter, [UInt64(thread)])
-      state.withLock { $0.thread = thread }
+      state.withLock { $0.thread = PosixThread.currentID }
     }
     state.withLock { $0.device = device }
   }
@@ -210,12 +200,6 @@ final class InotifyEmitter: Sendable {
   }
 
   // MARK: What the file system asks
-
-  /// Whether a request that would change something is this thread's, or that of a process before and sent again by the
-  /// kernel: it changes nothing.
-  func isOwn(_ caller: FuseCaller) -> Bool {
-    caller.isRepeated && predecessors.contains(caller.thread) || entry(from: caller.thread) != nil
-  }
 
   /// The name that the emitter makes known at this moment, if `thread` is the emitter's own; else nil. The mount then
   /// answers the request by itself.

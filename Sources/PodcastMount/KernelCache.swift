@@ -9,9 +9,9 @@ internal import PosixKit
 /// their notifications are sent before they are answered (`whenSent`).
 ///
 /// The kernel takes a folder's lock to forget a name in it, and waits for pages that are being read. So nothing is sent on
-/// a thread that answers requests. Names in folders that a request holds are left to a thread of their own, and so are
-/// pages. These threads have no descriptor but the connection: a thread that waits for a lock outlives its killed process,
-/// and the next process answers the request that holds the lock.
+/// a thread that answers requests. Names in folders that a request holds, and pages, are left to a thread of their own.
+/// It has no descriptor but the connection: a thread that waits for a lock outlives its killed process, and the next
+/// process answers the request that holds the lock.
 final class KernelCache: Sendable {
   private struct State {
     var session: FuseSession?
@@ -22,7 +22,6 @@ final class KernelCache: Sendable {
   private let inFlight: InFlightOperations
   private let prompt = WorkQueue(name: "kernel", stackSize: 128 * 1024, isPermanent: true)
   private let held: WorkQueue
-  private let pages: WorkQueue
   private let timer = WorkQueue(name: "kernel-timer", stackSize: 128 * 1024)
   private let connection: Monitor<Int32>
   /// Seconds that a verb waits for its notifications: a request that came just now may hold one of the folders.
@@ -34,9 +33,9 @@ final class KernelCache: Sendable {
     self.inFlight = inFlight
     let connection = Monitor<Int32>(-1)
     self.connection = connection
-    let leave: @Sendable () -> Void = { PosixThread.leaveDescriptors(but: connection.withLock { $0 }) }
-    held = WorkQueue(name: "kernel-names", stackSize: 128 * 1024, prepare: leave)
-    pages = WorkQueue(name: "kernel-pages", stackSize: 128 * 1024, prepare: leave)
+    held = WorkQueue(name: "kernel-held", stackSize: 128 * 1024) {
+      PosixThread.leaveDescriptors(but: connection.withLock { $0 })
+    }
   }
 
   /// - Parameter session: nil from when the mount goes: nothing is sent from then on.
@@ -59,7 +58,7 @@ final class KernelCache: Sendable {
     }
     if !difference.bytes.isEmpty {
       let bytes = Set(difference.bytes)
-      pages.async { [self] in
+      held.async { [self] in
         for node in bytes { session?.invalidate(node: node.rawValue, data: true) }
       }
     }

@@ -6,11 +6,10 @@ internal import PosixKit
 extension MountedTree {
   package func openDirectory(_ call: FuseCall, _ reply: consuming FuseReply) {
     if isShut(to: call.caller) { return reply.fail(.EACCES) }
-    if call.caller.isRepeated { handles.forgetAnswer(to: call.caller.request) }
     let node = numbers.node(call.node)
     let isKept = kernel.hasListing(of: node)
     fulfil(reply, tree.openDirectory(node, for: caller(call), isKept: isKept)) { reply, directory in
-      let handle = self.handles.add(directory, request: call.caller.request)
+      let handle = self.handles.add(directory)
       var options = FuseOpenOptions(handle: handle)
       options.cachesListing = directory.isCacheable
       options.keepsCache = isKept
@@ -27,7 +26,10 @@ extension MountedTree {
     _ call: FuseCall, at offset: Int64, size: Int, plus: Bool, _ reply: consuming FuseReply
   ) {
     guard let directory = handles.directory(call.handle) else {
-      return reopenDirectory(call.handle, reply) { reply in
+      // A process before had it open.
+      let opened = tree.openDirectory(numbers.node(call.node), for: .owner(tree.owner))
+      return fulfil(reply, opened) { reply, directory in
+        self.handles.put(directory, call.handle)
         self.readDirectory(call, at: offset, size: size, plus: plus, reply)
       }
     }
@@ -49,8 +51,7 @@ extension MountedTree {
     reply.directory(size: size, from: offset, plus: plus) { index in
       if index < dots.count {
         // The kernel makes nothing of them but their type.
-        let attributes = NodeAttributes(node: directory.node, permissions: 0o755)
-        return (dots[index], FuseEntry(node: 0, self.fuseAttributes(attributes), timeout: 0))
+        return (dots[index], self.entry(NodeAttributes(node: directory.node, permissions: 0o755), number: 0))
       }
       let wanted = index - dots.count
       if wanted - first >= items.count {

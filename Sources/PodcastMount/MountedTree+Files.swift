@@ -9,7 +9,6 @@ extension MountedTree {
     if isShut(to: call.caller) { return reply.fail(.EACCES) }
     let (writes, truncates) = (flags & O_ACCMODE != O_RDONLY, flags & O_TRUNC != 0)
     let sniffs = flags & Self.noAccessTime != 0
-    if call.caller.isRepeated { handles.forgetAnswer(to: call.caller.request) }
     let answer = tree.open(
       numbers.node(call.node), writes: writes || truncates, truncates: truncates,
       for: caller(call, sniffs: sniffs))
@@ -89,10 +88,7 @@ extension MountedTree {
   package func write(
     _ call: FuseCall, at offset: Int64, _ bytes: UnsafeRawBufferPointer, _ reply: consuming FuseReply
   ) {
-    // What an upload had got from the process before has gone with that.
-    guard let file = handles.file(call.handle) else {
-      return reply.fail(handles.inheritedFile(call.handle) == nil ? .EBADF : .EIO)
-    }
+    guard let file = handles.file(call.handle) else { return failUpload(call.handle, reply) }
     switch file.write(at: offset, bytes) {
     case .success(let count): reply.written(count)
     case .failure(let errno): reply.fail(errno)
@@ -100,8 +96,14 @@ extension MountedTree {
   }
 
   package func flush(_ call: FuseCall, _ reply: consuming FuseReply) {
-    guard let file = handles.file(call.handle) else { return flushInherited(call.handle, reply) }
+    guard let file = handles.file(call.handle) else { return failUpload(call.handle, reply) }
     fulfil(reply, file.flush()) { reply, _ in reply.succeed() }
+  }
+
+  /// Bytes of an upload that the process before had are lost. A file that was read has nothing to be flushed.
+  private func failUpload(_ handle: UInt64, _ reply: consuming FuseReply) {
+    guard let opening = handles.inherited(handle) else { return reply.fail(.EBADF) }
+    if opening.writes { reply.fail(.EIO) } else { reply.succeed() }
   }
 
   package func release(_ call: FuseCall, _ reply: consuming FuseReply) {

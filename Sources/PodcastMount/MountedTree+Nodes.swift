@@ -19,7 +19,7 @@ extension MountedTree {
 
   package func change(_ call: FuseCall, size: Int64?, onlyTimes: Bool, _ reply: consuming FuseReply) {
     if emitter.entry(from: call.caller.thread)?.name.event == .replaced { return attributes(call, reply) }
-    if emitter.isOwn(call.caller) { return reply.fail(.EIO) }
+    if emitter.entry(from: call.caller.thread) != nil { return reply.fail(.EIO) }
     let node = numbers.node(call.node)
     let changed = tree.change(node, size: size, onlyTimes: onlyTimes, for: caller(call))
     answer(inFlight.during(.looking(in: node), changed), reply)
@@ -27,7 +27,7 @@ extension MountedTree {
 
   private func answer(_ attributes: Answer<NodeAttributes>, _ reply: consuming FuseReply) {
     fulfil(reply, attributes) { reply, attributes in
-      reply.attributes(self.fuseAttributes(attributes), timeout: attributes.timeout)
+      reply.attributes(self.entry(attributes))
     }
   }
 

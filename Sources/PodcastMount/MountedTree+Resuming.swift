@@ -18,7 +18,7 @@ extension MountedTree {
     _ handle: UInt64, _ reply: consuming FuseReply,
     _ again: @escaping @Sendable (consuming FuseReply) -> Void
   ) {
-    if handles.inheritedFile(handle) == nil {
+    if handles.inherited(handle) == nil {
       // Another request may have opened it again just now.
       return handles.file(handle) == nil ? reply.fail(.EBADF) : again(reply)
     }
@@ -27,7 +27,7 @@ extension MountedTree {
 
   /// Fails where it has gone, or was an upload.
   private func reopen(_ handle: UInt64) -> Answer<Void> {
-    guard let opening = handles.inheritedFile(handle) else { return .value(()) }
+    guard let opening = handles.inherited(handle) else { return .value(()) }
     if opening.writes { return .failure(.EIO) }
     let caller = Caller(
       user: opening.user, thread: opening.thread, sniffs: opening.sniffs, comesAgain: true,
@@ -35,25 +35,5 @@ extension MountedTree {
     return tree.open(opening.node, writes: false, for: caller).map { file in
       if !self.handles.restore(handle, file) { file.close() }
     }.recover { .failure($0 == .ENOENT ? .EIO : $0) }
-  }
-
-  func reopenDirectory(
-    _ handle: UInt64, _ reply: consuming FuseReply,
-    _ again: @escaping @Sendable (consuming FuseReply) -> Void
-  ) {
-    guard let node = handles.inheritedDirectory(handle) else {
-      return handles.directory(handle) == nil ? reply.fail(.EBADF) : again(reply)
-    }
-    fulfil(reply, tree.openDirectory(node, for: .owner(tree.owner))) { reply, directory in
-      self.handles.restore(handle, directory)
-      again(reply)
-    }
-  }
-
-  /// A file that was read has nothing to be flushed; an upload has lost what was written.
-  func flushInherited(_ handle: UInt64, _ reply: consuming FuseReply) {
-    guard let opening = handles.inheritedFile(handle) else { return reply.fail(.EBADF) }
-    if opening.writes { return reply.fail(.EIO) }
-    reply.succeed()
   }
 }

@@ -101,9 +101,8 @@ extension MountedTree {
     done: @escaping @Sendable (PodcastTree, Caller) -> Answer<Value> = { _, _ in .failure(.EIO) },
     answer: @escaping @Sendable (consuming FuseReply, Value) -> Void
   ) {
-    if emitter.isOwn(call.caller) { return reply.fail(.EIO) }
+    if emitter.entry(from: call.caller.thread) != nil { return reply.fail(.EIO) }
     let (tree, caller) = (tree, caller(call))
-    if call.caller.isRepeated { handles.forgetAnswer(to: call.caller.request) }
     var result = work(tree, caller)
     if call.caller.isRepeated, let failureIfDone {
       result = result.recover { $0 == failureIfDone ? done(tree, caller) : .failure($0) }

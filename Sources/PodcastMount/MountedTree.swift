@@ -18,12 +18,10 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
   ///   - memory: records for the next process, and those of the one before.
   package init(_ tree: PodcastTree, at mountPoint: String, isShared: Bool, memory: HandoverMemory? = nil) {
     self.tree = tree
-    let records = memory?.records ?? []
-    handles = HandleTable(memory: memory, records)
+    handles = HandleTable(memory: memory)
     kernel = KernelCache(inFlight)
     emitter = InotifyEmitter(
-      tree: tree, kernel: kernel, inFlight: inFlight, mountPoint: mountPoint,
-      isShared: isShared, memory: memory, records)
+      tree: tree, kernel: kernel, inFlight: inFlight, mountPoint: mountPoint, isShared: isShared)
     tree.observe(self)
   }
 
@@ -104,23 +102,16 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
     Caller(user: call.caller.user, thread: call.caller.thread, sniffs: sniffs)
   }
 
-  func fuseAttributes(_ attributes: NodeAttributes) -> FuseAttributes {
-    var result = FuseAttributes(
-      isDirectory: attributes.isDirectory, inode: attributes.node.inode,
-      permissions: attributes.permissions & ~tree.owner.mask, owner: tree.owner.user, group: tree.owner.group)
-    result.links = attributes.links
-    result.size = attributes.size
-    result.blocks = attributes.blocks
-    result.modified = (attributes.modified.seconds, attributes.modified.nanoseconds)
-    return result
-  }
-
-  /// An entry that is given to the kernel: it remembers the node until it forgets it.
+  /// What is given to the kernel, which remembers an entry's node until it forgets it.
   /// - Parameter number: the kernel's for the node; nil for the usual one.
   func entry(_ attributes: NodeAttributes, number: UInt64? = nil) -> FuseEntry {
-    let number = number ?? attributes.node.rawValue
-    return FuseEntry(
-      node: number, generation: numbers.generation(of: attributes.node), fuseAttributes(attributes),
-      timeout: attributes.timeout)
+    var entry = FuseEntry(
+      node: number ?? attributes.node.rawValue, isDirectory: attributes.isDirectory,
+      inode: attributes.node.inode, permissions: attributes.permissions & ~tree.owner.mask,
+      owner: tree.owner.user, group: tree.owner.group)
+    (entry.generation, entry.timeout) = (numbers.generation(of: attributes.node), attributes.timeout)
+    (entry.links, entry.size, entry.blocks) = (attributes.links, attributes.size, attributes.blocks)
+    entry.modified = (attributes.modified.seconds, attributes.modified.nanoseconds)
+    return entry
   }
 }

@@ -5,8 +5,8 @@ import Testing
 @testable import PodcastTree
 
 @Suite struct UploadTests {
-  @Test func aNameGoesTenSecondsAfterTheLastClose() {
-    let upload = Upload(node: NodeID(.upload, 1), name: "list.opml") { _ in
+  @Test func aNameGoesTenSecondsAfterTheLastClose() throws {
+    let upload = try Upload(node: NodeID(.upload, 1), name: "list.opml") { _ in
       .value(())
     } onIdle: { _ in
     }
@@ -24,7 +24,7 @@ import Testing
   /// A list or a backup is held in memory: what is longer fails at once, and again at close, and nothing of it is read.
   @Test func whatIsLongerThanABackupMayBeIsRefused() throws {
     let imported = Monitor<[[UInt8]]>([])
-    let upload = Upload(node: NodeID(.upload, 1), name: "list.opml", limit: 8) { bytes in
+    let upload = try Upload(node: NodeID(.upload, 1), name: "list.opml", limit: 8) { bytes in
       imported.withLock { $0.append(bytes) }
       return .value(())
     } onIdle: { _ in

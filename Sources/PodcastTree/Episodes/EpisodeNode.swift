@@ -124,13 +124,10 @@ struct EpisodeNode: TreeNode {
       case .browses where isComing && intent == .downloadAtRead: .look
       default: isPast ? .direct : .pages
       }
-    // A node's number holds only a part of the generation's: its pages may be of another one.
-    let keepsCache = tree.state.withLock { $0.open.keepsPages(of: id, opened.generation) }
     return EpisodeFile(
-      opened, way, keepsCache: keepsCache && !isPast, changesAttributes: isOther, shownSize: shownSize
+      opened, way, keepsCache: !isPast && NodeID.distinguishes(generation: opened.generation),
+      changesAttributes: isOther, shownSize: shownSize
     ) { file in
-      // Only a read proves that the kernel has had the open's answer, and dropped the pages it had before.
-      if file.bytesRead > 0 { tree.state.withLock { $0.open.hasPages(of: id, opened.generation) } }
       closed(episode, intent, program, file)
     }
   }

@@ -17,19 +17,6 @@ struct OpenEpisodes: Sendable {
   private var counts: [Int64: Int] = [:]
   private var sentAway: Set<Int64> = []
 
-  /// The generation of the pages that the kernel has of a node.
-  private var pages: [NodeID: UInt32] = [:]
-  private static let mostPages = 4096
-
-  /// Whether the kernel may keep its pages of a node at an open of this generation.
-  func keepsPages(of node: NodeID, _ generation: UInt32) -> Bool { pages[node] == generation }
-
-  /// The kernel has pages of this generation only: it dropped all others when it opened the handle that read them.
-  mutating func hasPages(of node: NodeID, _ generation: UInt32) {
-    if pages.count >= Self.mostPages { pages = [:] }
-    pages[node] = generation
-  }
-
   var count: Int { counts.values.reduce(0, +) }
 
   func isOpen(_ episode: Int64) -> Bool { counts[episode] != nil }

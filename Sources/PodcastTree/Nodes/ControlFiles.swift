@@ -53,7 +53,7 @@ struct SubscriptionListFile: TreeNode {
 
   func open(writes: Bool, for caller: Caller) -> Answer<any OpenFile> {
     guard tree.owner.admits(caller) else { return .failure(.EACCES) }
-    if writes { return .value(tree.writtenList()) }
+    if writes { return .on(tree.loader) { try tree.writtenList() } }
     if caller.comesAgain { return .failure(.ESTALE) }
     return .on(tree.loader) { TextFile(try tree.catalog.exportOPML()) }
   }

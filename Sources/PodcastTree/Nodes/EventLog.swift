@@ -89,11 +89,14 @@ final class EventLog: Sendable {
 private final class EventStream: OpenFile {
   private struct State {
     var text: [UInt8] = []
-    /// Reads that wait for the next line, by their numbers.
+    /// Reads that wait for the next line, by their numbers; under 0 the programs that wait in poll(2).
     var waiting: [Int: Callback<Errno?>] = [:]
     var lastWait = 0
-    /// Wakes the programs that wait in poll(2).
-    var poll: Callback<Void>?
+
+    mutating func takeWaiting() -> [Callback<Errno?>] {
+      defer { waiting = [:] }
+      return Array(waiting.values)
+    }
   }
   private let log: EventLog
   private let state = Monitor(State())
@@ -108,23 +111,21 @@ private final class EventStream: OpenFile {
   var size: Int64? { nil }
 
   func add(_ line: [UInt8]) {
-    let (waiting, poll) = state.withLock { state in
+    let waiting = state.withLock { state in
       state.text += line
       if state.text.count > Self.limit,
         let last = state.text[(state.text.count / 2)...].firstIndex(of: UInt8(ascii: "\n"))
       {
         state.text.removeFirst(last + 1)
       }
-      defer { (state.waiting, state.poll) = ([:], nil) }
-      return (state.waiting.values, state.poll)
+      return state.takeWaiting()
     }
     for completion in waiting { completion(nil) }
-    poll?()
   }
 
   func isReady(orAt change: @escaping @Sendable () -> Void) -> Bool {
     state.withLock { state in
-      if state.text.isEmpty { state.poll = Callback(change) }
+      if state.text.isEmpty { state.waiting[0] = Callback { _ in change() } }
       return !state.text.isEmpty
     }
   }
@@ -157,10 +158,6 @@ private final class EventStream: OpenFile {
 
   func close() {
     log.close(self)
-    let waiting = state.withLock { state in
-      defer { state.waiting = [:] }
-      return state.waiting.values
-    }
-    for completion in waiting { completion(.EINTR) }
+    for completion in state.withLock({ $0.takeWaiting() }) { completion(.EINTR) }
   }
 }

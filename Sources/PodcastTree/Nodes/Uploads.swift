@@ -1,5 +1,6 @@
 internal import Catalog
 internal import Configuration
+internal import Glibc
 internal import PodcastModel
 internal import PosixKit
 
@@ -8,11 +9,9 @@ internal import PosixKit
 final class Upload: OpenFile {
   private struct State {
     var name: String?
-    var bytes: [UInt8] = []
     var isDirty = false
     var isTooLarge = false
     var handles = 0
-    var modified = FileTime.now
     /// Of the last that had it open.
     var closed: MonotonicTime?
   }
@@ -26,6 +25,7 @@ final class Upload: OpenFile {
   let sidecar: Sidecar?
   /// In bytes; what is longer is refused with EFBIG.
   private let limit: Int
+  private let file: FileDescriptor
   private let state: Monitor<State>
   private let importer: @Sendable ([UInt8]) -> Answer<Void>
   private let onIdle: @Sendable (Upload) -> Void
@@ -38,9 +38,11 @@ final class Upload: OpenFile {
     limit: Int = Upload.longestList,
     importer: @escaping @Sendable ([UInt8]) -> Answer<Void>,
     onIdle: @escaping @Sendable (Upload) -> Void
-  ) {
+  ) throws(PosixError) {
     (self.node, self.sidecar, self.limit) = (node, sidecar, limit)
-    state = Monitor(State(name: name, bytes: bytes))
+    file = try FileDescriptor.inMemory("upload")
+    try file.write(bytes, at: 0)
+    state = Monitor(State(name: name))
     self.importer = importer
     self.onIdle = onIdle
   }
@@ -52,11 +54,12 @@ final class Upload: OpenFile {
   }
   var isDirect: Bool { true }
   var keepsCache: Bool { false }
-  var size: Int64? { Int64(state.withLock { $0.bytes.count }) }
+  var size: Int64? { (try? file.status()).map { Int64($0.st_size) } }
   var attributes: NodeAttributes {
-    let modified = state.withLock { $0.modified }
+    let time = (try? file.status())?.st_mtim ?? timespec()
     var attributes = NodeAttributes(
-      node: node, permissions: sidecar == nil ? 0o600 : 0o644, size: size ?? 0, modified: modified)
+      node: node, permissions: sidecar == nil ? 0o600 : 0o644, size: size ?? 0,
+      modified: FileTime(Int64(time.tv_sec), nanoseconds: Int32(time.tv_nsec)))
     attributes.timeout = 0
     return attributes
   }
@@ -76,53 +79,50 @@ final class Upload: OpenFile {
   }
 
   func truncate(to size: Int64) -> Errno? {
-    guard size >= 0, size <= limit else {
-      state.withLock { $0.isTooLarge = true }
-      return .EFBIG
-    }
-    state.withLock { state in
+    let change: Result<Void, Errno> = changing(upTo: size, 0) { () throws(PosixError) in
+      try file.truncate(to: size)
       // Written anew.
-      if size == 0 { state.isTooLarge = false }
-      if state.bytes.count > size { state.bytes.removeLast(state.bytes.count - Int(size)) }
-      if state.bytes.count < size { state.bytes += repeatElement(0, count: Int(size) - state.bytes.count) }
-      if size > 0 { state.isDirty = true }
-      state.modified = .now
+      if size == 0 { state.withLock { ($0.isTooLarge, $0.isDirty) = (false, false) } }
     }
+    if case .failure(let errno) = change { return errno }
     return nil
   }
 
   func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, Errno>? {
-    state.withLock { state in
-      guard offset >= 0, offset < state.bytes.count else { return .success(0) }
-      let part = state.bytes[Int(offset)...].prefix(buffer.count)
-      buffer.copyBytes(from: part)
-      return .success(part.count)
-    }
+    Result { () throws(PosixError) in try file.read(into: buffer, at: offset) }.mapError(\.errno)
   }
 
   func write(at offset: Int64, _ bytes: UnsafeRawBufferPointer) -> Result<Int, Errno> {
-    guard offset >= 0, offset <= limit, offset + Int64(bytes.count) <= limit else {
+    changing(upTo: offset, bytes.count) { () throws(PosixError) in try file.write(bytes, at: offset) }
+      .map { bytes.count }
+  }
+
+  /// Refuses what would make it longer than the limit.
+  private func changing(
+    upTo offset: Int64, _ count: Int, _ change: () throws(PosixError) -> Void
+  ) -> Result<Void, Errno> {
+    guard offset >= 0, offset <= limit - count else {
       state.withLock { $0.isTooLarge = true }
       return .failure(.EFBIG)
     }
-    let end = Int(offset) + bytes.count
-    let copy = Array(bytes)
-    state.withLock { state in
-      if state.bytes.count < end { state.bytes += repeatElement(0, count: end - state.bytes.count) }
-      state.bytes.replaceSubrange(Int(offset)..<end, with: copy)
-      state.isDirty = true
-      state.modified = .now
-    }
-    return .success(bytes.count)
+    state.withLock { $0.isDirty = true }
+    return Result(catching: change).mapError(\.errno)
   }
 
   func flush() -> Answer<Void> {
-    let (bytes, isTooLarge) = state.withLock { state -> ([UInt8]?, Bool) in
+    let (isDirty, isTooLarge) = state.withLock { state in
       defer { state.isDirty = false }
-      return (state.isDirty ? state.bytes : nil, state.isTooLarge)
+      return (state.isDirty, state.isTooLarge)
     }
     if isTooLarge { return .failure(.EFBIG) }
-    return bytes.map { importer($0) } ?? .value(())
+    if !isDirty { return .value(()) }
+    do {
+      let size = Int(try file.status().st_size)
+      return importer(
+        try [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+          count = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: 0)
+        })
+    } catch { return .failure(error.errnoForReader) }
   }
 
   func close() {
@@ -159,10 +159,10 @@ extension PodcastTree {
   /// A list under a name of its own: in the directory until it goes.
   func createUpload(_ name: String) -> Answer<CreatedFile> {
     .on(loader) {
-      let upload = self.state.withLock { state in
+      let upload = try self.state.withLock { state in
         let id = NodeID(.upload, state.nextUpload)
         state.nextUpload += 1
-        let upload = Upload(node: id, name: name) { [weak self] bytes in
+        let upload = try Upload(node: id, name: name) { [weak self] bytes in
           self?.importFile(bytes, name) ?? .failure(.EIO)
         } onIdle: { [weak self] upload in
           self?.expire(upload)
@@ -176,8 +176,8 @@ extension PodcastTree {
   }
 
   /// A write to `subscriptions.opml` itself adds what is new in it.
-  func writtenList() -> any OpenFile {
-    Upload(node: .subscriptionList, name: nil) { [weak self] bytes in
+  func writtenList() throws -> any OpenFile {
+    try Upload(node: .subscriptionList, name: nil) { [weak self] bytes in
       self?.importFile(bytes, Self.listName) ?? .failure(.EIO)
     } onIdle: { _ in
     }.open()

@@ -32,7 +32,7 @@ extension PodcastTree {
       guard let ending = OwnTranscript.Ending.allCases.first(where: { name.hasSuffix($0.rawValue) }),
         let episode = episodes.first(where: { $0.stem + ending.rawValue == name })
       else { throw Errno.EROFS }
-      let upload = self.transcriptDraft(of: episode, ending)
+      let upload = try self.transcriptDraft(of: episode, ending)
       return (upload.attributes, upload.open())
     }
   }
@@ -45,20 +45,20 @@ extension PodcastTree {
       let ending = OwnTranscript.Ending.allCases.first(where: { episode.stem + $0.rawValue == sidecar.name })
     else { throw Errno.EROFS }
     if case .own(let own) = sidecar.content {
-      return transcriptDraft(of: episode, ending, (try? ownTranscripts.read(own.key, own.ending)) ?? [])
+      return try transcriptDraft(of: episode, ending, (try? ownTranscripts.read(own.key, own.ending)) ?? [])
     }
-    return transcriptDraft(of: episode, ending, sidecars.read(sidecar.key) ?? [])
+    return try transcriptDraft(of: episode, ending, sidecars.read(sidecar.key) ?? [])
   }
 
   private func transcriptDraft(
     of episode: ListedEpisode, _ ending: OwnTranscript.Ending, _ bytes: [UInt8] = []
-  ) -> Upload {
+  ) throws -> Upload {
     let node = NodeID.ownTranscript(episode: episode.id, ending)
     let empty = OwnTranscript(
       key: episode.mediaKey, ending: ending, size: 0, changed: FileTime.now.sinceEpoch)
-    return state.withLock { state in
+    return try state.withLock { state in
       if let known = state.uploads[node] { return known }
-      let upload = Upload(
+      let upload = try Upload(
         node: node, name: nil, bytes: bytes, sidecar: Sidecar(own: empty, of: episode.id, stem: episode.stem),
         limit: OwnTranscripts.longest
       ) { [weak self] bytes in

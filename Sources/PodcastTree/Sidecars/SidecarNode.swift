@@ -41,8 +41,8 @@ struct SidecarNode: TreeNode {
       case .remote(let address):
         return Answer.on(tree.loader) { tree.read(sidecar) }.then { bytes, copy in
           // Its host does not have it: a stale name leads here for a moment.
-          if let copy, copy.isMissing { return .failure(.EIO) }
-          if let bytes, let copy, isBarred || copy.fetched > wallClockSeconds() - SidecarStore.lifetime {
+          if let copy, copy.isMissing && copy.isFresh { return .failure(.EIO) }
+          if let bytes, let copy, isBarred || copy.isFresh {
             // It may have come, also by another process, since the kernel was shown a size: as long as that may be kept,
             // it is read past the kernel's pages, which would be filled up to it.
             let isRecent = copy.fetched > wallClockSeconds() - 2 * Int64(NodeAttributes.lifetime)
@@ -113,7 +113,7 @@ extension PodcastTree {
         }
         guard case .failure(let errno) = result else { return completion(result) }
         if let old, errno != .EINTR { return completion(.success(old)) }
-        // 404 or 410: until its feed changes it is not listed.
+        // 404 or 410: it is not listed until it is to be fetched again.
         completion(errno == .ENOENT ? .success([]) : result)
       }
     }.then { bytes in
@@ -179,21 +179,5 @@ extension PodcastTree {
       return tell(Difference(attributes: [node]))
     }
     copyChanged(sidecar, sidecars.look(sidecar.key))
-  }
-
-  /// A podcast's feed has changed: what its host did not have is listed again. On the loader's thread.
-  func listMissing(ofPodcast podcast: Int64) {
-    loadCopies()
-    let missing = state.withLock { state in
-      (state.copies ?? [:]).filter { $0.value.isMissing && $0.key.podcast == podcast }.map(\.key)
-    }
-    for key in missing {
-      sidecars.drop(key)
-      if let sidecar = state.withLock({ $0.sidecar(key.node) }), sidecar.key == key {
-        apply(.copy(sidecar, nil))
-      } else {
-        state.withLock { $0.copies?[key] = nil }
-      }
-    }
   }
 }

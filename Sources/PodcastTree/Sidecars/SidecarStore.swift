@@ -12,6 +12,10 @@ struct SidecarCopy: Hashable, Sendable {
   var fetched: Int64
   /// An empty copy stands for a file that its host does not have.
   var isMissing: Bool { size == 0 }
+  /// Whether it is not fetched again when it is opened.
+  var isFresh: Bool { fetched > wallClockSeconds() - Self.lifetime }
+  /// In seconds.
+  private static let lifetime: Int64 = 7 * 86_400
 }
 
 /// The copies of sidecars in the cache directory, one file each. They may be deleted at any time: a missing copy is
@@ -21,8 +25,6 @@ struct SidecarStore: Sendable {
 
   /// When a mount begins, the oldest go beyond so many bytes.
   private static let limit: Int64 = 512 << 20
-  /// Seconds after which a copy is fetched again when it is opened.
-  static let lifetime: Int64 = 7 * 86_400
 
   /// All of them. What a process that died left half written goes.
   func copies() -> [SidecarKey: SidecarCopy] {
@@ -81,9 +83,7 @@ package enum SidecarCopies {
     guard let url = entry.episode.chaptersURL else { return nil }
     let store = SidecarStore(directory: directory(in: places))
     let key = SidecarKey(node: NodeID(.chapters, entry.episode.id), address: url)
-    guard let copy = store.look(key), !copy.isMissing,
-      copy.fetched > wallClockSeconds() - SidecarStore.lifetime
-    else { return nil }
+    guard let copy = store.look(key), !copy.isMissing, copy.isFresh else { return nil }
     return store.read(key)
   }
 

@@ -13,10 +13,6 @@ extension PodcastTree {
       return lastCommit.withLock { $0 = try? catalog.commits() }
     }
     for commit in (try? catalog.commits(after: seen)) ?? [] {
-      // A refresh that has changed something: its feed is another one.
-      if commit.changes.count > 1 {
-        for case .refreshed(let podcast, _) in commit.changes { listMissing(ofPodcast: podcast) }
-      }
       for change in commit.changes {
         // While the catalogue cannot be read, memory stays as it is until the next change.
         try? catalogChanged(change)

@@ -119,7 +119,9 @@ struct TreeState: Sendable {
   }
 
   /// Whether other directories list it: not where its host does not have it.
-  func isListed(_ sidecar: Sidecar) -> Bool { copy(of: sidecar)?.isMissing != true }
+  func isListed(_ sidecar: Sidecar) -> Bool {
+    copy(of: sidecar).map { !$0.isMissing || !$0.isFresh } ?? true
+  }
 
   // MARK: Directories
 

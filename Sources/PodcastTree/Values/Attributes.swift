@@ -90,21 +90,13 @@ struct AttributeList: Sendable {
   /// Whether there is room for `bytes` more before anything is cut.
   func hasRoom(for bytes: Int) -> Bool { size + bytes <= Self.limit }
 
-  /// With the longest texts cut until all of it is under the limit.
+  /// With long texts cut until all of it is under the limit.
   func bounded() -> AttributeList {
-    var total = size
-    if total <= Self.limit { return self }
     var list = self
-    while total > Self.limit,
-      let longest = list.items.indices.max(by: {
-        list.items[$0].value.utf8.count < list.items[$1].value.utf8.count
-      })
-    {
-      let size = list.items[longest].value.utf8.count
-      let target = max(size - (total - Self.limit), size * 3 / 4)
-      list.items[longest].value = list.items[longest].value.cut(toBytes: target)
-      total -= size - list.items[longest].value.utf8.count
-      if size < 16 { break }
+    var longest = Self.longest
+    while list.size > Self.limit, longest > 16 {
+      longest = longest * 7 / 8
+      list.items = list.items.map { ($0.name, $0.value.cut(toBytes: longest)) }
     }
     return list
   }
