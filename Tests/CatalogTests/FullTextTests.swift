@@ -60,6 +60,11 @@ import Testing
     #expect(try numbers("early") == Array((20_180..<20_200).reversed()))
     #expect(try numbers("early sort:oldest older:1970-01-01").isEmpty)
     #expect(try numbers("early newer:1970-01-16").isEmpty)
+    // A mount fills an index that was emptied behind: a search finds what it has by then.
+    world.catalog.startScheduler()
+    _ = try world.catalog.forget(podcast: world.podcast("/other"))
+    #expect(try numbers("early sort:oldest", limit: 1000).count == 1000)
+    #expect(try eventually { try numbers("early") == Array((20_180..<20_200).reversed()) })
   }
 
   @Test func aQueryFindsAtOnceWhatIsIndexedBehind() throws {

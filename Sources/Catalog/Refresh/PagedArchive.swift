@@ -84,7 +84,7 @@ extension FeedRefresh {
 }
 
 /// What is known of the further pages that are still to be read.
-struct ArchiveState: FieldCoded {
+struct ArchiveState: FieldCoded, Equatable {
   var nextPage: WebAddress?
   /// Bytes of the pages that have come since the first.
   var bytes: Int64 = 0

@@ -42,7 +42,7 @@ extension Podcast: RowCoded {
 /// A podcast and its feed as their rows have them: loaded, changed as a value, and saved once. Its title is a host's name
 /// where neither feed, list nor directory says one (`hasTitle`); so are its names.
 @dynamicMemberLookup
-struct PodcastRecord: RowCoded, Sendable {
+struct PodcastRecord: RowCoded, Equatable, Sendable {
   private(set) var podcast = Podcast()
   var hasTitle = true
   /// `podcast:guid`: names the podcast wherever it is.
@@ -93,7 +93,7 @@ struct PodcastRecord: RowCoded, Sendable {
 }
 
 /// What no query looks at of how a feed answered: one column.
-struct FeedMemory: FieldCoded {
+struct FeedMemory: FieldCoded, Equatable {
   /// What the next request says (RFC 9110 §13.1), verbatim.
   var etag: String?
   var lastModified: String?
@@ -159,6 +159,7 @@ extension PodcastRecord {
   /// Also in the full-text index.
   /// - Parameter old: as it is in its rows.
   private func save(replacing old: PodcastRecord, in database: Database) throws {
+    if self == old { return }
     let texts = { (podcast: Podcast) in
       [podcast.title, podcast.author, podcast.description] + podcast.categories
     }
