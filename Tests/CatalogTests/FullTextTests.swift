@@ -50,8 +50,8 @@ import Testing
       return item
     }
     try world.catalog.merge(items, into: podcast, now: 1_600_000_000)
-    func numbers(_ text: String) throws -> [Int64] {
-      let query = try #require(try EpisodeQuery(parsing: "episode:\(text) limit:20"))
+    func numbers(_ text: String, limit: Int = 20) throws -> [Int64] {
+      let query = try #require(try EpisodeQuery(parsing: "episode:\(text) limit:\(limit)"))
       return try world.catalog.episodes(selectedBy: query, limit: query.limit).map {
         $0.published / 60
       }
