@@ -7,15 +7,10 @@ internal import PosixKit
 internal import TransferClient
 
 package enum CommandLineTool {
-  package static let commands: [any Command.Type] = [
-    SearchCommand.self, DirectoryCommand.self, SubscribeCommand.self, UnsubscribeCommand.self,
-    ListCommand.self, RefreshCommand.self, ImportCommand.self, ExportCommand.self, SyncCommand.self,
-    NewCommand.self, FindCommand.self, QueueCommand.self, PositionCommand.self, MarkCommand.self,
-    RulesCommand.self, UnhideCommand.self, InfoCommand.self, FeedCommand.self, ForgetCommand.self,
-    GetCommand.self, StatusCommand.self, LimitCommand.self, MetricsCommand.self, PauseCommand.self,
-    ResumeCommand.self, CancelCommand.self, MountCommand.self, UnmountCommand.self,
-    DemoCommand.self, PlayersCommand.self, RestartCommand.self, DoctorCommand.self, VerifyCommand.self,
-    HelpCommand.self,
+  package static let commands: [Command] = [
+    .search, .directory, .subscribe, .unsubscribe, .list, .refresh, .importing, .export, .sync, .new, .find,
+    .queue, .position, .mark, .rules, .unhide, .info, .feed, .forget, .get, .status, .limit, .metrics, .pause,
+    .resume, .cancel, .mount, .unmount, .demo, .players, .restart, .doctor, .verify, .help,
   ]
 
   /// Those that work neither on a mount nor on what one shows: the demonstration is not meant by them.
@@ -34,19 +29,11 @@ package enum CommandLineTool {
 
   private static func outcome(of arguments: [String]) -> Int32 {
     do {
-      let words = Array(arguments.dropFirst())
-      if let call = HelperCall(program: arguments.first ?? "", words) {
-        try MountCommand.run(call)
-        return 0
-      }
-      return try dispatch(words)
+      return try MountCall.runForMount(arguments) ? 0 : dispatch(Array(arguments.dropFirst()))
     } catch let end as CommandEnd {
       return end.status
     } catch let error as UsageError {
       StandardStreams.complain("\(error) (see podcastfs help\(error.topic.map { " " + $0 } ?? ""))")
-      return 64
-    } catch let error as MountFailure.Usage {
-      StandardStreams.complain("\(error.description) (see podcastfs help options)")
       return 64
     } catch {
       StandardStreams.complain("\(error)")
@@ -58,35 +45,33 @@ package enum CommandLineTool {
     let words = Array(arguments.dropFirst())
     switch arguments.first {
     case nil:
-      StandardStreams.write(HelpCommand.overview + "\n", to: StandardStreams.errors)
+      StandardStreams.write(Help.overview + "\n", to: StandardStreams.errors)
       return 64
     case MountProbe.word: return MountProbe.run(words)
     case FeedWorker.argument: return FeedWorker.run()
     case DumpWorker.argument: return DumpWorker.run()
     case FeedWorker.probeArgument: return FeedWorker.probe()
-    case "--help", "-h": try HelpCommand.run(words.filter { !$0.hasPrefix("-") })
+    case "--help", "-h": try run(.help, words.filter { !$0.hasPrefix("-") })
     case "--version", "-V", "version": StandardStreams.print("podcastfs \(podcastfsVersion)")
-    case let name?:
-      guard let command = commands.first(where: { $0.name == name }) else { throw unknownCommand(name) }
-      try run(command, words)
+    case let name?: try run(command(name), words)
     }
     return 0
   }
 
-  private static func run(_ command: any Command.Type, _ words: [String]) throws {
+  private static func run(_ command: Command, _ words: [String]) throws {
     // What everybody tries: podcastfs COMMAND --help.
     if !words.prefix(while: { $0 != "--" }).allSatisfy({ $0 != "--help" && $0 != "-h" }) {
-      return try HelpCommand.run([command.name])
+      return try run(.help, [command.name])
     }
-    let form = CommandForm(command.usage)
-    var arguments = ArgumentList(words, of: form)
+    var arguments = ArgumentList(words, of: command.form)
     if arguments.takeFlag("--quiet", "-q") { StandardStreams.beQuiet() }
     if arguments.takeFlag("--notify") { StandardStreams.beginNotifying() }
-    if form.flags.contains("--json"), arguments.takeFlag("--json") { StandardStreams.beJSON() }
+    if command.form.flags.contains("--json"), arguments.takeFlag("--json") { StandardStreams.beJSON() }
     if !ownWays.contains(command.name) {
       DemoPlaces.enterIfMeant(by: arguments.words)
       if let places = try? Places() { TransferClient.resumeUnfinished(places) }
     }
+    defer { CatalogSession.settle() }
     do { try command.run(&arguments) } catch var error as UsageError {
       error.topic = error.topic ?? command.name
       throw error
@@ -94,12 +79,13 @@ package enum CommandLineTool {
   }
 
   /// - Parameter more: words that were possible, too.
-  static func unknownCommand(_ word: String, or more: [String] = []) -> UsageError {
-    let shown = PrintableText.line(word)
-    if word.hasPrefix("-") {
-      return UsageError("\(shown) goes behind the command: podcastfs COMMAND \(shown)")
+  static func command(_ name: String, or more: [String] = []) throws -> Command {
+    if let command = commands.first(where: { $0.name == name }) { return command }
+    let shown = PrintableText.line(name)
+    if name.hasPrefix("-") {
+      throw UsageError("\(shown) goes behind the command: podcastfs COMMAND \(shown)")
     }
-    let question = SimilarWord.question(word, among: commands.map { $0.name } + more)
-    return UsageError("unknown command \"\(shown)\"\(question)")
+    let question = SimilarWord.question(name, among: commands.map { $0.name } + more)
+    throw UsageError("unknown command \"\(shown)\"\(question)")
   }
 }

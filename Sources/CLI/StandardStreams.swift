@@ -3,24 +3,44 @@ internal import MountService
 internal import PodcastModel
 internal import PosixKit
 
-package enum StandardStreams {
+enum StandardStreams {
+  private struct Mode {
+    var isQuiet = false
+    var isJSON = false
+    /// Whether standard output has not taken all that was written.
+    var isCut = false
+    /// The errors that `--notify` shows; nil without it.
+    var notices: [String]?
+  }
+
+  private static let mode = Monitor(Mode())
+  static func beQuiet() { mode.withLock { $0.isQuiet = true } }
+  static func beJSON() { mode.withLock { $0.isJSON = true } }
+  static var isQuiet: Bool { mode.withLock { $0.isQuiet } }
+  static var isJSON: Bool { mode.withLock { $0.isJSON } }
+  static var isCut: Bool { mode.withLock { $0.isCut } }
+
+  static var errors: Int32 { STDERR_FILENO }
+  static var errorIsTerminal: Bool { Terminal.errors.isTerminal }
+  static var outputIsTerminal: Bool { Terminal.output.isTerminal }
+
   /// A line on standard output; a reader that has gone (EPIPE) ends the program as it ends any filter.
   /// - Parameter text: perhaps of several lines. Whatever a host has to do with it goes in as `PrintableText.line`:
   ///   its line breaks can't be told from ours here.
-  package static func print(_ text: String) {
+  static func print(_ text: String) {
     write(PrintableText.block(text, keepsStyle: outputIsTerminal) + "\n", to: STDOUT_FILENO)
   }
 
   /// Text for people: a terminal gets it wrapped at words, a file or a pipe as it is.
   /// - Parameter hanging: columns by which the lines after a break are indented further.
-  package static func tell(_ text: String, hanging: Int = 0, _ color: Style.Color? = nil) {
+  static func tell(_ text: String, hanging: Int = 0, _ color: Style.Color? = nil) {
     let text = PrintableText.block(text)
     let shown = outputIsTerminal ? ColumnText.wrapped(text, Terminal.output.width, hanging: hanging) : text
     print(Style.output.colored(shown, color))
   }
 
   /// The result of a command that changed something: a line on standard output, nothing with `--quiet` or `--json`.
-  package static func report(_ text: String) { if !isQuiet, !isJSON { tell(text, hanging: 2) } }
+  static func report(_ text: String) { if !isQuiet, !isJSON { tell(text, hanging: 2) } }
 
   /// What a command tells: a document with `--json`, else text for people.
   static func show(
@@ -29,55 +49,41 @@ package enum StandardStreams {
     if isJSON { print(try document().indentedText) } else { try text() }
   }
 
-  static func beQuiet() { mode.withLock { $0.isQuiet = true } }
-  static func beJSON() { mode.withLock { $0.isJSON = true } }
-  static var isQuiet: Bool { mode.withLock { $0.isQuiet } }
-  static var isJSON: Bool { mode.withLock { $0.isJSON } }
-  private static let mode = Monitor((isQuiet: false, isJSON: false))
-
-  static var errors: Int32 { STDERR_FILENO }
-
   /// Writes "podcastfs: TEXT" as one line to standard error, wrapped on a terminal. Passwords and tokens in the command's
   /// operands are left out.
-  package static func complain(_ text: String) {
+  static func complain(_ text: String) {
     let text = PrintableText.line(OperandText.shown(in: text))
-    notices.withLock { $0?.append(text) }
+    mode.withLock { $0.notices?.append(text) }
     let line = "podcastfs: \(text)"
     let shown = errorIsTerminal ? ColumnText.wrapped(line, Terminal.errors.width, hanging: 2) : line
     write(shown + "\n", to: STDERR_FILENO)
   }
 
-  /// The errors that `--notify` shows; nil without it.
-  private static let notices = Monitor<[String]?>(nil)
   /// Errors that one notification shows.
   private static let mostNotices = 4
 
   /// From now on, errors are collected to be shown as a desktop notification. A file manager's menu starts commands
   /// without a terminal, so nobody would see their standard error.
-  static func beginNotifying() { notices.withLock { $0 = [] } }
+  static func beginNotifying() { mode.withLock { $0.notices = [] } }
 
   /// Shows the collected errors in one notification, when the command ends.
   static func endNotifying() {
-    let all = notices.withLock { $0 } ?? []
+    let all = mode.withLock { $0.notices } ?? []
     if all.isEmpty { return }
     let rest = all.count > mostNotices ? ["… and \(all.count - mostNotices) more"] : []
     Notifications.show("podcastfs", (all.prefix(mostNotices) + rest).joined(separator: "\n"))
   }
 
   /// Writes text as it is, without a line's end: for files, and to move the cursor. The first error of standard output is
-  /// reported; then nothing more is written to it, and the program ends with status 1 (see `isCut`).
-  package static func write(_ text: String, to descriptor: Int32 = STDOUT_FILENO) {
+  /// reported; then nothing more is written to it, and the program ends with status 1.
+  static func write(_ text: String, to descriptor: Int32 = STDOUT_FILENO) {
     let isOutput = descriptor == STDOUT_FILENO
     if isOutput && isCut { return }
     guard let error = writeAll(text, to: descriptor), isOutput else { return }
     if error == .EPIPE { endAsAFilterDoes() }
-    cut.withLock { $0 = true }
+    mode.withLock { $0.isCut = true }
     complain("cannot write the output: \(error)")
   }
-
-  /// Whether standard output has not taken all that was written.
-  package static var isCut: Bool { cut.withLock { $0 } }
-  private static let cut = Monitor(false)
 
   /// Writes a text whole, also where the descriptor does not block.
   /// - Returns: why not all of it was taken; nil where it was.
@@ -100,9 +106,6 @@ package enum StandardStreams {
     return nil
   }
 
-  static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
-  static var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
-
   /// Ends the program where the reader of standard output, a pipe, has gone.
   static func endWithReader() {
     var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
@@ -110,7 +113,7 @@ package enum StandardStreams {
   }
 
   /// The reader of standard output has gone: ends this program by SIGPIPE, as other programs end.
-  package static func endAsAFilterDoes() -> Never {
+  private static func endAsAFilterDoes() -> Never {
     signal(SIGPIPE, SIG_DFL)
     var set = sigset_t()
     sigemptyset(&set)

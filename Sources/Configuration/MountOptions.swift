@@ -21,14 +21,12 @@ package struct MountOptions: Hashable, Sendable {
   /// - Throws: `SettingsError` for a value that cannot be used.
   package mutating func take(_ option: OptionList.Option) throws(SettingsError) -> Bool {
     if let value = option.value, try Self.options.set(option.key, value, in: &self) { return true }
-    if Self.flags.contains(option.key) && option.value == nil
-      || Self.valued.contains(option.key) && option.value != nil
-    {
-      passedOn.removeAll { $0.key == option.key }
-      passedOn.append(option)
-      return true
+    guard (option.value == nil ? Self.flags : Self.valued).contains(option.key) else {
+      return option.key.lowercased().hasPrefix("x-") || Self.ofOthers.contains(option.key)
     }
-    return Self.isForOthers(option.key)
+    passedOn.removeAll { $0.key == option.key }
+    passedOn.append(option)
+    return true
   }
 
   /// Takes a key of the configuration file if it is one of these: a flag has a value there.
@@ -37,13 +35,13 @@ package struct MountOptions: Hashable, Sendable {
   mutating func take(_ key: String, _ value: String) throws(SettingsError) -> Bool {
     let help = (Self.options.map(\.help) + Self.flagHelp).first { $0.key == key }
     if help?.place == .mountOnly { throw SettingsError("\(key) is an option of mount: -o \(key)=…") }
-    if Self.flags.contains(key) {
-      guard let isOn = Form.flag.read(value) else {
-        throw SettingsError("\(key)=\(value) is not valid: it takes on or off")
-      }
-      return try isOn ? take(OptionList.Option(key)) : true
+    guard Self.flags.contains(key) else {
+      return help == nil ? false : try take(OptionList.Option(key, value))
     }
-    return help == nil ? false : try take(OptionList.Option(key, value))
+    guard let isOn = Form.flag.read(value) else {
+      throw SettingsError("\(key)=\(value) is not valid: it takes on or off")
+    }
+    return isOn ? try take(OptionList.Option(key)) : true
   }
 
   /// Those that podcastfs sees to itself.
@@ -65,24 +63,24 @@ package struct MountOptions: Hashable, Sendable {
     .init("fsname", "NAME", "podcastfs", "the device that df shows", .anywhere),
   ]
 
-  private static let flags: Set<String> = [
-    "allow_other", "allow_root", "auto_unmount", "ro", "rw", "suid", "nosuid", "dev", "nodev", "exec",
-    "noexec", "async", "sync", "dirsync", "atime", "noatime",
-  ]
+  private static let flags: Set<String> = words(
+    """
+    allow_other allow_root auto_unmount ro rw suid nosuid dev nodev exec noexec async sync dirsync atime noatime
+    """)
 
-  private static let valued: Set<String> = ["fsname", "subtype", "max_read"]
+  private static let valued: Set<String> = words("fsname subtype max_read")
 
   /// Options for mount(8), systemd and file managers, and options that would change nothing: podcastfs checks permissions
   /// itself, keeps no times of access, has no symbolic links, and tells the kernel how long to keep what.
-  private static func isForOthers(_ key: String) -> Bool {
-    key.hasPrefix("x-") || key.hasPrefix("X-")
-      || [
-        "defaults", "auto", "noauto", "user", "nouser", "users", "nousers", "owner", "noowner", "group",
-        "nogroup", "_netdev", "nofail", "comment", "silent", "loud", "lazytime", "nolazytime", "mand",
-        "nomand", "iversion", "noiversion", "helper", "uhelper", "default_permissions", "diratime",
-        "nodiratime", "relatime", "norelatime", "strictatime", "nostrictatime", "symfollow", "nosymfollow",
-        "nonempty", "kernel_cache", "attr_timeout", "entry_timeout", "negative_timeout", "max_background",
-        "use_ino", "readdir_ino",
-      ].contains(key)
+  private static let ofOthers: Set<String> = words(
+    """
+    defaults auto noauto user nouser users nousers owner noowner group nogroup _netdev nofail comment silent loud lazytime
+    nolazytime mand nomand iversion noiversion helper uhelper default_permissions diratime nodiratime relatime norelatime
+    strictatime nostrictatime symfollow nosymfollow nonempty kernel_cache attr_timeout entry_timeout negative_timeout
+    max_background use_ino readdir_ino
+    """)
+
+  private static func words(_ text: String) -> Set<String> {
+    Set(text.split { $0.isWhitespace }.map(String.init))
   }
 }

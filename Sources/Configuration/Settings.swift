@@ -88,11 +88,10 @@ package struct Settings: Hashable, Sendable {
 
   /// Thumbnailers, indexers and tag readers of the desktops, by the name in /proc/PID/comm (15 bytes at most), or by
   /// a word of their arguments, where one program does many things.
-  package static let knownIndexers = [
-    "tumblerd", "tracker-miner-f", "tracker-extract", "localsearch-3", "localsearch-ext", "baloo_file",
-    "baloo_file_extr", "baloorunner", "updatedb", "updatedb.mlocat", "updatedb.plocat", "mlocate", "plocate",
-    "totem-video-thu", "ffmpegthumbnail", "gnome-sushi", "recollindex", "kioslave5", "kioworker",
-    "kio_thumbnail", "thumbnail.so", "gdk-pixbuf-thum", "evince-thumbnai", "rygel", "minidlnad",
-    "gvfsd-metadata", "strawberry-tagr", "clementine-tagr",
-  ]
+  package static let knownIndexers = """
+    tumblerd tracker-miner-f tracker-extract localsearch-3 localsearch-ext baloo_file baloo_file_extr baloorunner
+    updatedb updatedb.mlocat updatedb.plocat mlocate plocate totem-video-thu ffmpegthumbnail gnome-sushi recollindex
+    kioslave5 kioworker kio_thumbnail thumbnail.so gdk-pixbuf-thum evince-thumbnai rygel minidlnad gvfsd-metadata
+    strawberry-tagr clementine-tagr
+    """.split { $0.isWhitespace }.map(String.init)
 }

@@ -63,7 +63,7 @@ package enum MountPoint {
       case .silent:
         throw MountFailure("the mount on \(path) does not answer: podcastfs unmount --lazy \(path)")
       case .dead:
-        do { try Unmount.lazily(absolute) } catch {
+        do { try Unmount.run(absolute, lazily: true) } catch {
           throw MountFailure("cannot clear the dead mount on \(path): \(error)")
         }
       }

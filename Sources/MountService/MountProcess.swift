@@ -65,8 +65,13 @@ package struct MountProcess {
       request.log.write("mounted on \(request.mountPoint)")
       memory.greeting = session.waitForGreeting() ?? []
     }
-    let succession = succession(memory, session.connection)
-    succession.begin(device: mount?.device ?? 0, places: MountServer.number(of: request.places))
+    let keeper = keeper(memory, session.connection)
+    do { try keeper?.begin() } catch {
+      request.log.write("nobody keeps the mount on \(request.mountPoint): \(error)")
+    }
+    memory[.device] = mount?.device ?? 0
+    memory[.places] = MountServer.number(of: request.places)
+    memory[.process] = UInt64(getpid())
     // Who reads this may ask for the next process at once.
     if inheritance != nil { request.log.write("serves the mount on \(request.mountPoint) from now on") }
     AddressRenewal(catalog: catalog, transfers: transfers).begin()
@@ -91,13 +96,13 @@ package struct MountProcess {
     ready()
 
     while let sender = Signals.waitForEndingOrHandOver() {
-      succession.handOver(askedBy: sender)
+      if let keeper { handOver(keeper, memory, askedBy: sender) }
     }
     // If this process is killed before the mount is away, the next process only takes the mount away.
     memory[.ending] = 1
     mounted.detach()
     takeAway(session.connection, mount?.device)
-    succession.keeper?.dismiss()
+    keeper?.dismiss()
     session.end(until: .after(Self.patience))
     schedule.stop()
     // A client that is not stopped starts the daemon again, which would make a demonstration's folders again.
@@ -119,22 +124,37 @@ package struct MountProcess {
     if others.isEmpty { try? Steering().store(runtime: request.places.runtime) }
   }
 
-  private func succession(_ memory: HandoverMemory, _ connection: Int32) -> Succession {
-    let canBeHandedOver = FuseSession.canBeHandedOver(memory.greeting)
-    if call != nil, !canBeHandedOver {
-      request.log.write("the mount ends with its process: the kernel cannot hand it over (Linux 6.9 can)")
+  /// What makes the mount outlive this process: it has the connection to the kernel too, and starts the next process. nil
+  /// where the mount ends with this one.
+  private func keeper(_ memory: HandoverMemory, _ connection: Int32) -> Keeper? {
+    guard let call else { return nil }
+    if FuseSession.canBeHandedOver(memory.greeting) {
+      return Keeper(connection: connection, memory: memory, call: call, inherited: inheritance?.keeper)
     }
-    let keeper = call.flatMap { call in
-      canBeHandedOver
-        ? Keeper(connection: connection, memory: memory, call: call, inherited: inheritance?.keeper) : nil
+    request.log.write("the mount ends with its process: the kernel cannot hand it over (Linux 6.9 can)")
+    return nil
+  }
+
+  /// Makes way for the next process, if there can be one: then this does not return.
+  /// - Parameter sender: the process that asks: where it is a podcastfs, its program serves from now on.
+  private func handOver(_ keeper: Keeper, _ memory: HandoverMemory, askedBy sender: Int32) {
+    let asking = Directories.linkTarget("/proc/\(sender)/exe")
+    let program = asking.flatMap { $0.hasSuffix("/podcastfs") ? $0 : nil } ?? ProgramArguments.file
+    do { try keeper.handOver(to: program) } catch {
+      return request.log.write("cannot hand the mount on \(request.mountPoint) over: \(error)")
     }
-    return Succession(mountPoint: request.mountPoint, memory: memory, keeper: keeper, log: request.log)
+    memory[.handingOver] = 1
+    request.log.write("hands the mount on \(request.mountPoint) over")
+    // Told to end meanwhile, the next one does that.
+    if Signals.isEndPending { memory[.ending] = 1 }
+    // What it has not answered is asked of the next one.
+    _exit(0)
   }
 
   /// The process before was killed when it was about to end the mount.
   private func finish(_ inheritance: InheritedMount) {
     takeAway(inheritance.connection, inheritance.memory[.device])
-    succession(inheritance.memory, inheritance.connection).keeper?.dismiss()
+    keeper(inheritance.memory, inheritance.connection)?.dismiss()
     request.log.write("unmounted from \(request.mountPoint), after its process was killed at that")
   }
 
@@ -144,7 +164,7 @@ package struct MountProcess {
     guard let mount = MountTable.mount(on: request.mountPoint), mount.device == device,
       FuseSession.isConnected(connection) || MountPoint.isDead(request.mountPoint)
     else { return }
-    do { try Unmount.lazily(request.mountPoint) } catch {
+    do { try Unmount.run(request.mountPoint, lazily: true) } catch {
       request.log.write("cannot unmount \(request.mountPoint): \(error)")
     }
   }
@@ -157,39 +177,4 @@ package struct MountProcess {
 
   /// Requests of the kernel that are worked on at once. Idle threads cost latency: 8 µs a call with one, 21 with four.
   private static let threads = 3
-}
-
-/// What makes a mount outlive the process that serves it: the keeper has the connection to the kernel too, and starts the
-/// next process.
-struct Succession: Sendable {
-  let mountPoint: String
-  let memory: HandoverMemory
-  /// nil where the mount ends with this process.
-  let keeper: Keeper?
-  let log: LogFile
-
-  /// To be called when requests are served, before programs use the mount.
-  func begin(device: UInt64, places: UInt64) {
-    do { try keeper?.begin() } catch { log.write("nobody keeps the mount on \(mountPoint): \(error)") }
-    memory[.device] = device
-    memory[.places] = places
-    memory[.process] = UInt64(getpid())
-  }
-
-  /// Makes way for the next process, if there can be one: then this does not return.
-  /// - Parameter sender: the process that asks: where it is a podcastfs, its program serves from now on.
-  func handOver(askedBy sender: Int32) {
-    guard let keeper else { return }
-    let asking = Directories.linkTarget("/proc/\(sender)/exe")
-    let program = asking.flatMap { $0.hasSuffix("/podcastfs") ? $0 : nil } ?? ProgramArguments.file
-    do { try keeper.handOver(to: program) } catch {
-      return log.write("cannot hand the mount on \(mountPoint) over: \(error)")
-    }
-    memory[.handingOver] = 1
-    log.write("hands the mount on \(mountPoint) over")
-    // Told to end meanwhile, the next one does that.
-    if Signals.isEndPending { memory[.ending] = 1 }
-    // What it has not answered is asked of the next one.
-    _exit(0)
-  }
 }

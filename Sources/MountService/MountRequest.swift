@@ -47,15 +47,10 @@ package struct MountRequest: Sendable {
 
   /// Checks the options of a call, and becomes the user whom `setuid` names.
   /// - Parameter mountPoint: nil for the user's own `~/Podcasts`.
-  /// - Throws: `MountFailure.Usage` where they can't be understood.
+  /// - Throws: `SettingsError` where they can't be understood.
   package static func prepareUser(_ options: [String], mountPoint: String?) throws {
-    let name: String?
-    do {
-      name = try Settings.load(file: "/dev/null", environment: [:], options: options).mount.account
-    } catch {
-      throw MountFailure.Usage(description: "\(error)")
-    }
-    guard let name else { return }
+    let loaded = try Settings.load(file: "/dev/null", environment: [:], options: options)
+    guard let name = loaded.mount.account else { return }
     guard let account = Account(name) else { throw MountFailure("setuid=\(name): there is no such user") }
     if let mountPoint { MountPoint.handOver(mountPoint, to: account) }
     try account.become()

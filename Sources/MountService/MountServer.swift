@@ -73,7 +73,4 @@ package struct MountServer: Sendable {
 package struct MountFailure: Error, CustomStringConvertible {
   package let description: String
   package init(_ description: String) { self.description = description }
-
-  /// A call that cannot be understood.
-  package struct Usage: Error { package let description: String }
 }

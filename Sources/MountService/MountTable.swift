@@ -82,10 +82,7 @@ package enum MountProbe {
 
   /// In that process. statvfs(2), because attributes may be in the kernel's cache still.
   package static func run(_ words: [String]) -> Int32 {
-    guard words.count == 1 else { return 64 }
-    var status = statvfs()
-    if statvfs(words[0], &status) == 0 { return 0 }
-    return [.ENOTCONN, .ECONNABORTED].contains(Errno.current) ? deadStatus : 0
+    words.count == 1 ? MountPoint.isDead(words[0]) ? deadStatus : 0 : 64
   }
 
   /// Seconds that a mount has to answer in.
@@ -109,24 +106,18 @@ package enum MountProbe {
 
 /// Unmounts: by umount2(2) as root, by fusermount3 as any other user.
 package enum Unmount {
+  /// - Parameter lazily: also while files are open in it.
   /// - Throws: `MountFailure` with the reason, EBUSY among them.
-  package static func now(_ path: String) throws { try run(path, lazily: false) }
-
-  /// Also while files are open in it.
-  package static func lazily(_ path: String) throws { try run(path, lazily: true) }
-
-  private static func run(_ path: String, lazily: Bool) throws {
+  package static func run(_ path: String, lazily: Bool) throws {
     if geteuid() == 0 {
       do { try unmountFileSystem(path, lazily: lazily) } catch { throw MountFailure("\(error.errno)") }
       return
     }
     let outcome = try ChildProcess.run(["fusermount3", lazily ? "-uz" : "-u", "--", path])
-    if outcome.status != 0 {
-      if access("/etc/mtab", R_OK) != 0 {
-        throw MountFailure("fusermount3 needs /etc/mtab (as root: ln -s ../proc/self/mounts /etc/mtab)")
-      }
-      let reason = outcome.errors.split(separator: "\n").first.map(String.init)
-      throw MountFailure(reason ?? "fusermount3 failed")
+    if outcome.status == 0 { return }
+    if access("/etc/mtab", R_OK) != 0 {
+      throw MountFailure("fusermount3 needs /etc/mtab (as root: ln -s ../proc/self/mounts /etc/mtab)")
     }
+    throw MountFailure(outcome.errors.split(separator: "\n").first.map(String.init) ?? "fusermount3 failed")
   }
 }

@@ -6,26 +6,23 @@ package import TransferProtocol
 /// Downloads the episodes that the rules of subscriptions want, and drops those that have fallen out. It decides after a
 /// refresh, a change of a mark or a rule, and at a time that a rule names. It reads the rows of that podcast only.
 ///
-/// Several mounts of a user may do so at the same time: an order that is given twice counts once.
-package final class RuleKeeper: Sendable {
-  private struct State {
-    var due: Set<Int64> = []
-    /// By podcast: when the next decision is due without any change, in seconds since 1970.
-    var moments: [Int64: Int64] = [:]
-    /// Podcasts of the episodes that `keep` protected at the last look.
-    var kept: [MediaKey: Set<Int64>] = [:]
-    /// Podcasts of which the queue held an episode at the last look.
-    var queued: Set<Int64> = []
-    /// When the clock is looked at next; nil where nothing waits for it.
-    var alarm: Int64?
-  }
-
+/// Several mounts of a user may do so at the same time: an order that is given twice counts once. All but `kept` belongs to
+/// the queue, which runs one block at a time: that makes it Sendable.
+package final class RuleKeeper: @unchecked Sendable {
   private let catalog: Catalog
   private let transfers: any TransferService
   private let request: @Sendable (EpisodeEntry) -> TransferRequest
   private let announce: @Sendable (_ podcast: Int64, _ episodes: [Episode]) -> Void
   private let queue = WorkQueue(name: "rules", courtesy: 5)
-  private let state = Monitor(State())
+  /// Podcasts of the episodes that `keep` protected at the last look.
+  private let kept = Monitor<[MediaKey: Set<Int64>]>([:])
+  private var due: Set<Int64> = []
+  /// By podcast: when the next decision is due without any change, in seconds since 1970.
+  private var moments: [Int64: Int64] = [:]
+  /// Podcasts of which the queue held an episode at the last look.
+  private var queued: Set<Int64> = []
+  /// When the clock is looked at next; nil where nothing waits for it.
+  private var alarm: Int64?
 
   /// Seconds after a failed order.
   private static let patience = 60.0
@@ -44,44 +41,41 @@ package final class RuleKeeper: Sendable {
   }
 
   package func begin() {
-    catalog.observeCommits { [weak self] commit in self?.take(commit) }
+    catalog.observeCommits { [weak self] commit in
+      guard let self else { return }
+      queue.async { [self] in for change in commit.changes { take(change) } }
+    }
     transfers.observe { [weak self] key in self?.downloadChanged(key) }
     queue.async { [self] in lookAtAll() }
   }
 
   package func stop() { queue.stop() }
 
-  private func take(_ commit: CatalogCommit) {
-    var podcasts: Set<Int64> = []
-    for change in commit.changes {
-      switch change {
-      case .everything, .subscriptions: return queue.async { [self] in lookAtAll() }
-      case .newEpisodes(let podcast, let first, let last):
-        podcasts.insert(podcast)
-        queue.async { [self] in episodesCame(Array(first...last), of: podcast) }
-      case .subscription(_, let podcast), .podcast(let podcast), .refreshed(let podcast, _):
-        podcasts.insert(podcast)
-      case .episode(let id): podcasts.insert(EpisodeID.podcast(of: id))
-      case .queue: podcasts.formUnion(state.withLock { $0.queued })
-      case .searches, .search, .results, .result, .hiddenInSearch, .facts, .sidecar, .texts, .synchronized:
-        break
+  private func take(_ change: CatalogChange) {
+    switch change {
+    case .everything, .subscriptions: lookAtAll()
+    case .newEpisodes(let podcast, let first, let last):
+      if (try? catalog.effectiveRules(ofPodcast: podcast))?.notify == true,
+        let episodes = try? catalog.episodes(Array(first...last)), !episodes.isEmpty
+      {
+        announce(podcast, episodes)
       }
+      look(at: [podcast])
+    case .subscription(_, let podcast), .podcast(let podcast), .refreshed(let podcast, _):
+      look(at: [podcast])
+    case .episode(let id): look(at: [EpisodeID.podcast(of: id)])
+    case .queue: look(at: queued)
+    case .searches, .search, .results, .result, .hiddenInSearch, .facts, .sidecar, .texts, .synchronized:
+      break
     }
-    look(at: podcasts)
   }
 
   /// Many changes come while bytes do: only the end of `keep` counts.
   private func downloadChanged(_ key: MediaKey) {
-    let isProtected = state.withLock { $0.kept[key] != nil }
+    let isProtected = kept.withLock { $0[key] != nil }
     guard isProtected, transfers.status(of: key)?.isKept != true else { return }
-    look(at: state.withLock { $0.kept.removeValue(forKey: key) } ?? [])
-  }
-
-  private func episodesCame(_ ids: [Int64], of podcast: Int64) {
-    guard (try? catalog.effectiveRules(ofPodcast: podcast))?.notify == true,
-      let episodes = try? catalog.episodes(ids), !episodes.isEmpty
-    else { return }
-    announce(podcast, episodes)
+    let podcasts = kept.withLock { $0.removeValue(forKey: key) } ?? []
+    queue.async { [self] in look(at: podcasts) }
   }
 
   private func lookAtAll() {
@@ -91,19 +85,14 @@ package final class RuleKeeper: Sendable {
 
   /// Commits that come together are looked at once.
   private func look(at podcasts: Set<Int64>) {
-    if podcasts.isEmpty { return }
-    let isFirst = state.withLock { state in
-      defer { state.due.formUnion(podcasts) }
-      return state.due.isEmpty
-    }
+    let isFirst = due.isEmpty && !podcasts.isEmpty
+    due.formUnion(podcasts)
     guard isFirst else { return }
     queue.async(after: 0.05) { [self] in
-      let due = state.withLock { state in
-        defer { state.due = [] }
-        return state.due
-      }
+      let now = due
+      due = []
       // While the catalogue cannot be read, the next change is waited for.
-      for podcast in due { try? decide(podcast) }
+      for podcast in now { try? decide(podcast) }
       keepRestored()
       awaitClock()
     }
@@ -111,59 +100,57 @@ package final class RuleKeeper: Sendable {
 
   private func awaitClock() {
     let now = catalog.now
-    let wait = state.withLock { state -> Int64? in
-      guard let next = state.moments.values.min() else { return nil }
-      let time = now + min(max(next - now, 1), Self.longestSleep)
-      if let alarm = state.alarm, alarm <= time { return nil }
-      state.alarm = time
-      return time - now
-    }
-    guard let wait else { return }
-    queue.async(after: Double(wait)) { [self] in
+    guard let next = moments.values.min() else { return }
+    let time = now + min(max(next - now, 1), Self.longestSleep)
+    if let alarm, alarm <= time { return }
+    alarm = time
+    queue.async(after: Double(time - now)) { [self] in
+      alarm = nil
       let now = catalog.now
-      let due = state.withLock { state in
-        state.alarm = nil
-        return Set(state.moments.filter { $0.value <= now }.keys)
-      }
-      if due.isEmpty { awaitClock() } else { look(at: due) }
+      look(at: Set(moments.filter { $0.value <= now }.keys))
+      if due.isEmpty { awaitClock() }
     }
   }
 
   private func decide(_ id: Int64) throws {
-    state.withLock { $0.moments[id] = nil }
+    moments[id] = nil
     guard var podcast = try catalog.ruledPodcast(id) else { return }
     for place in podcast.episodes.indices {
       let key = podcast.episodes[place].key
       if transfers.status(of: key)?.isKept ?? false {
-        _ = state.withLock { $0.kept[key, default: []].insert(id) }
+        _ = kept.withLock { $0[key, default: []].insert(id) }
       }
       // Read after that: a change from now on finds the podcast noted.
       podcast.episodes[place].take(transfers.status(of: key))
     }
-    let isQueued = podcast.episodes.contains { $0.facts.queuePlace != nil }
-    state.withLock { _ = isQueued ? $0.queued.insert(id).inserted : $0.queued.remove(id) != nil }
+    queued.remove(id)
+    if podcast.episodes.contains(where: { $0.facts.queuePlace != nil }) { queued.insert(id) }
     let now = catalog.now
     let decisions = podcast.rules.decide(podcast.episodes, isSerial: podcast.isSerial, now: now)
     var wanted: [RuledEpisode] = []
     for (episode, decision) in zip(podcast.episodes, decisions) {
+      let isAbsent = episode.facts.download == .absent
       switch decision {
-      case .download where episode.facts.download == .absent && [.none, .wanted].contains(episode.mark):
-        wanted.append(episode)
+      case .download where isAbsent && [.none, .wanted].contains(episode.mark): wanted.append(episode)
       // The user downloaded it before the rules wanted it.
-      case .download where episode.facts.download != .absent && episode.mark == .none:
+      case .download where !isAbsent && episode.mark == .none:
         try catalog.setRuleMark(.byHand, episode: episode.facts.id)
-      case .download: break
-      case .drop: drop(episode)
+      case .drop:
+        transfers.order(.dropAtClose(episode.key)) { [self] failure in
+          if failure == nil { mark(episode, .none) }
+        }
       // Another program dropped it. If the rules want it again, it is downloaded again.
-      case .leave(let reason)
-      where reason != .isPlayed && episode.cameByRule && episode.facts.download == .absent:
+      case .leave(let reason) where reason != .isPlayed && episode.cameByRule && isAbsent:
         try catalog.setRuleMark(.none, episode: episode.facts.id)
-      case .leave: break
+      case .download, .leave: break
       }
     }
     try order(wanted, isOldestFirst: podcast.rules.order(isSerial: podcast.isSerial) == .next)
-    let next = podcast.rules.nextChange(of: podcast.episodes, after: now)
-    state.withLock { $0.moments[id] = next }
+    moments[id] = podcast.rules.nextChange(of: podcast.episodes, after: now)
+  }
+
+  private func mark(_ episode: RuledEpisode, _ mark: RuleMark) {
+    queue.async { [self] in try? catalog.setRuleMark(mark, episode: episode.facts.id) }
   }
 
   private func order(_ episodes: [RuledEpisode], isOldestFirst: Bool) throws {
@@ -174,21 +161,8 @@ package final class RuleKeeper: Sendable {
       // First, so that another mount does not take the download for an order of the user.
       try catalog.setRuleMark(.wanted, episode: episode.facts.id)
       transfers.order(.start(request(entry))) { [self] failure in
-        if failure == nil {
-          queue.async { [self] in try? catalog.setRuleMark(.ordered, episode: episode.facts.id) }
-        } else {
-          queue.async(after: Self.patience) { [self] in
-            look(at: [EpisodeID.podcast(of: episode.facts.id)])
-          }
-        }
-      }
-    }
-  }
-
-  private func drop(_ episode: RuledEpisode) {
-    transfers.order(.dropAtClose(episode.key)) { [self] failure in
-      if failure == nil {
-        queue.async { [self] in try? catalog.setRuleMark(.none, episode: episode.facts.id) }
+        if failure == nil { return mark(episode, .ordered) }
+        queue.async(after: Self.patience) { [self] in look(at: [EpisodeID.podcast(of: episode.facts.id)]) }
       }
     }
   }

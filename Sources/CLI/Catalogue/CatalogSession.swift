@@ -11,6 +11,9 @@ internal import TransferProtocol
 
 /// The catalogue as a command uses it: opened by the user's configuration, its waits made plain calls.
 struct CatalogSession: Sendable {
+  /// What commands have opened.
+  private static let opened = Monitor<[Catalog]>([])
+
   let places: Places
   let settings: Settings
   let http: HTTPClient
@@ -23,14 +26,15 @@ struct CatalogSession: Sendable {
     http = HTTPClient(name: "catalog-http")
     catalog = try Catalog(places: places, settings: settings, http: http, feedReader: .program())
     if let note = catalog.note { StandardStreams.complain(note) }
+    Self.opened.withLock { [catalog] in $0.append(catalog) }
   }
 
-  /// Opens a session for a command that does something to each of its operands, and goes on where one fails.
-  static func forEach(_ arguments: ArgumentList, _ body: (String, CatalogSession) throws -> Void) throws {
-    let operands = try arguments.operands()
-    let session = try CatalogSession()
-    defer { session.settle() }
-    try operands.forEachReporting { try body($0, session) }
+  /// Ends all sessions: waits for the further pages of refreshed feeds, and has each catalogue write all that it has.
+  static func settle() {
+    for catalog in opened.withLock({ $0 }) {
+      catalog.waitForRefreshes(seconds: 600)
+      catalog.close()
+    }
   }
 
   /// How far all downloads are, as the daemon says, or the last one has said.
@@ -39,13 +43,6 @@ struct CatalogSession: Sendable {
     defer { client.stop() }
     client.waitUntilCurrent(until: .after(2))
     return Dictionary(client.allStatuses().map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
-  }
-
-  /// Ends the session: waits for the further pages of refreshed feeds.
-  func settle() {
-    catalog.waitForRefreshes(seconds: 600)
-    // With all that it has written in the file itself.
-    catalog.close()
   }
 
   /// Reports podcasts whose older episodes could not be fetched, after all attempts.
@@ -66,40 +63,41 @@ struct CatalogSession: Sendable {
     }
     return try result.get()
   }
-}
 
-extension CatalogSession {
+  func subscription(ofPodcast podcast: Int64) throws -> ListedPodcast? {
+    try catalog.subscriptions().first { $0.podcast.id == podcast }
+  }
+
   /// Follows the podcast at an address.
   /// - Parameter isTyped: by the user: it may be on a private network.
-  /// - Returns: its subscription, and whether it is new: one that is followed already is as good.
-  func follow(_ address: String, isTyped: Bool = true) throws -> (listed: ListedPodcast, isNew: Bool) {
+  /// - Returns: its subscription; one that is followed already is as good.
+  func follow(_ address: String, isTyped: Bool) throws -> ListedPodcast {
     do {
-      return (try wait { catalog.subscribe(address: address, isTyped: isTyped, completion: $0) }, true)
+      return try wait { catalog.subscribe(address: address, isTyped: isTyped, completion: $0) }
     } catch let error as CatalogError where error.errno == .EEXIST {
       let known = try catalog.subscriptions().first { error == .alreadyFollowed($0.name) }
       guard let known else { throw error }
-      guard isTyped, known.podcast.lastRefresh == nil else { return (known, false) }
+      guard isTyped, known.podcast.lastRefresh == nil else { return known }
       // A list named this feed, so no request was allowed until a person typed its address.
       do {
         _ = try wait { catalog.refresh(podcast: known.podcast.id, cause: .forced, completion: $0) }
       } catch {
         StandardStreams.complain("\(known.name): \(error)")
       }
-      return (try catalog.subscription(known.id) ?? known, false)
+      return try catalog.subscription(known.id) ?? known
     }
   }
 
   /// Follows the podcast of a folder in a mount, without the network where a search shows it.
   /// - Returns: its subscription; nil where the path is no podcast's folder.
   func follow(folderAt path: String) throws -> ListedPodcast? {
-    guard (try? ExtendedAttributes.get("user.podcastfs.feed_url", of: path)) ?? nil != nil else { return nil }
+    guard MountedEpisode.Attribute.text("feed_url", of: path) != nil else { return nil }
     let podcast = try podcast(at: path)
-    if let known = try catalog.subscriptions().first(where: { $0.podcast.id == podcast }) { return known }
+    if let known = try subscription(ofPodcast: podcast) { return known }
     if let node = try node(at: path, with: "title", "a podcast"), node.kind == .result {
       return try catalog.subscribe(result: node.row)
     }
-    let address = try catalog.podcast(podcast)?.feedURL.forRequest
-    return try address.map { try follow($0, isTyped: false).listed }
+    return try catalog.podcast(podcast).map { try follow($0.feedURL.forRequest, isTyped: false) }
   }
 
   /// A subscription by its folder's name, its feed's address or its podcast's title.
@@ -125,13 +123,13 @@ extension CatalogSession {
       if let podcast = try catalog.podcast(named: folder) { return podcast.id }
     }
     var status = stat()
-    if stat(name, &status) == 0 {
-      guard takesEpisodes || status.st_mode & S_IFMT == S_IFDIR else {
-        throw CommandFailure("\(name): not a podcast's folder")
-      }
-      return try podcast(at: name)
+    guard stat(name, &status) == 0 else {
+      throw CommandFailure("there is no podcast called \"\(WebAddress(name).shown)\"")
     }
-    throw CommandFailure("there is no podcast called \"\(WebAddress(name).shown)\"")
+    guard takesEpisodes || status.st_mode & S_IFMT == S_IFDIR else {
+      throw CommandFailure("\(name): not a podcast's folder")
+    }
+    return try podcast(at: name)
   }
 
   /// The node at a path in a mount of this catalogue; nil where nothing is there.
@@ -139,7 +137,7 @@ extension CatalogSession {
   func node(at path: String, with attribute: String, _ kind: String) throws -> NodeID? {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
-    guard (try? ExtendedAttributes.get("user.podcastfs." + attribute, of: path)) ?? nil != nil else {
+    guard MountedEpisode.Attribute.text(attribute, of: path) != nil else {
       throw CommandFailure("\(path): not \(kind) in a podcastfs mount")
     }
     try MountOwner.check([path], places: places)
@@ -150,14 +148,16 @@ extension CatalogSession {
   private func podcast(at path: String) throws -> Int64 {
     let node = try node(at: path, with: "title", "a podcast or episode")
     let row = node?.row ?? 0
-    switch node?.kind {
-    case .downloadedPodcast: return row
-    case .episode: if let episode = try catalog.episode(row) { return episode.podcastID }
-    case .subscription: if let listed = try catalog.subscription(row) { return listed.podcast.id }
-    case .result: if let listed = try catalog.result(row) { return listed.podcast.id }
-    default: break
-    }
-    throw CommandFailure("\(path): not a podcast in a podcastfs mount")
+    let podcast =
+      switch node?.kind {
+      case .downloadedPodcast: row as Int64?
+      case .episode: try catalog.episode(row)?.podcastID
+      case .subscription: try catalog.subscription(row)?.podcast.id
+      case .result: try catalog.result(row)?.podcast.id
+      default: nil as Int64?
+      }
+    guard let podcast else { throw CommandFailure("\(path): not a podcast in a podcastfs mount") }
+    return podcast
   }
 }
 

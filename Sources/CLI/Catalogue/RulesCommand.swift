@@ -5,8 +5,9 @@ internal import PodcastModel
 internal import PosixKit
 internal import TransferProtocol
 
-enum RulesCommand: Command {
-  static let usage = """
+extension Command {
+  static let rules = Command(
+    """
     podcastfs rules [--try] [--json] PODCAST [KEY=VALUE…]
 
     Shows or sets the rules of a subscription, and what they do with its newest twenty episodes, and why. KEY= removes a rule.
@@ -22,35 +23,32 @@ enum RulesCommand: Command {
       notify=1            announces new episodes; 0: announces nothing
       --try               sets nothing, shows what would happen
     """
-
-  static func run(_ arguments: inout ArgumentList) throws {
+  ) { arguments in
     let isTrial = arguments.takeFlag("--try")
     let operands = try arguments.operands()
-    let name = operands[0]
-    let values = try operands.dropFirst().map(pair)
+    let values = try operands.dropFirst().map(rule)
     let session = try CatalogSession()
-    defer { session.settle() }
-    let podcast = try session.knownPodcast(name)
+    let podcast = try session.knownPodcast(operands[0])
     var own = try session.catalog.rules(ofPodcast: podcast)
     for (key, value) in values {
       do { try own.set(key, to: value) } catch { throw UsageError("\(error)") }
     }
-    guard try session.catalog.subscriptions().contains(where: { $0.podcast.id == podcast }) else {
-      throw CommandFailure("\(WebAddress(name).shown) is not followed: podcastfs subscribe")
+    guard try session.subscription(ofPodcast: podcast) != nil else {
+      throw CommandFailure("\(WebAddress(operands[0]).shown) is not followed: podcastfs subscribe")
     }
     if !isTrial { try session.catalog.setRules(values, ofPodcast: podcast) }
     let outlook = try RuleOutlook(podcast, own, session)
     StandardStreams.show(outlook.json, orText: outlook.show)
   }
 
-  private static func pair(_ word: String) throws -> (key: SubscriptionRules.Key, value: String) {
-    let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-    guard parts.count == 2 else { throw UsageError("\(PrintableText.line(word)) is not KEY=VALUE") }
-    guard let key = SubscriptionRules.Key(rawValue: parts[0]) else {
-      let question = SimilarWord.question(parts[0], among: SubscriptionRules.Key.allCases.map(\.rawValue))
-      throw UsageError("there is no rule \"\(PrintableText.line(parts[0]))\"\(question)")
+  private static func rule(_ word: String) throws -> (key: SubscriptionRules.Key, value: String) {
+    let name = String(word.prefix { $0 != "=" })
+    guard name != word else { throw UsageError("\(PrintableText.line(word)) is not KEY=VALUE") }
+    guard let key = SubscriptionRules.Key(rawValue: name) else {
+      let question = SimilarWord.question(name, among: SubscriptionRules.Key.allCases.map(\.rawValue))
+      throw UsageError("there is no rule \"\(PrintableText.line(name))\"\(question)")
     }
-    return (key, parts[1])
+    return (key, String(word.dropFirst(name.count + 1)))
   }
 }
 
@@ -67,7 +65,14 @@ private struct RuleOutlook {
   private let configured: SubscriptionRules
   private let order: SubscriptionRules.Order
   /// The newest first.
-  private let lines: [(episode: RuledEpisode, verdict: RuleDecision)]
+  private let lines: [Line]
+
+  private struct Line {
+    let episode: RuledEpisode
+    let decision: RuleDecision
+    var facts: EpisodeFacts { episode.facts }
+    var title: String { PrintableText.line(TitleText.plain(facts.title)) }
+  }
 
   /// - Parameter own: of the subscription, stored or not.
   init(_ podcast: Int64, _ own: SubscriptionRules, _ session: CatalogSession) throws {
@@ -81,10 +86,9 @@ private struct RuleOutlook {
     let rules = own.completed(by: configured)
     let decisions = rules.decide(ruled.episodes, isSerial: ruled.isSerial, now: session.catalog.now)
     order = rules.order(isSerial: ruled.isSerial)
-    let newest = zip(ruled.episodes, decisions).sorted { first, second in
-      (first.0.facts.published, first.0.facts.id) > (second.0.facts.published, second.0.facts.id)
-    }
-    lines = newest.prefix(Self.limit).map { ($0, $1) }
+    let all = zip(ruled.episodes, decisions).map { Line(episode: $0, decision: $1) }
+    let newest = all.sorted { ($0.facts.published, $0.facts.id) > ($1.facts.published, $1.facts.id) }
+    lines = Array(newest.prefix(Self.limit))
   }
 
   func show() {
@@ -94,41 +98,37 @@ private struct RuleOutlook {
     }
     let words = rules.isEmpty ? "no rules" : rules.joined(separator: ", ")
     StandardStreams.tell("\(PrintableText.line(name)): \(words)", hanging: 2)
-    for (episode, verdict) in lines {
-      let facts = episode.facts
-      let title = PrintableText.line(TitleText.plain(facts.title))
-      let date = CivilTime.iso8601(facts.published).prefix(10)
-      let head = "\(ColumnText.fitted(word(episode, verdict), 11))  \(date)  "
-      StandardStreams.tell(
-        head + title + (reason(episode, verdict).map { "  \($0)" } ?? ""), hanging: head.count)
+    for line in lines {
+      let date = CivilTime.iso8601(line.facts.published).prefix(10)
+      let head = "\(ColumnText.fitted(word(line), 11))  \(date)  "
+      StandardStreams.tell(head + line.title + (reason(line).map { "  \($0)" } ?? ""), hanging: head.count)
     }
     if lines.isEmpty { StandardStreams.print("no episodes are known yet: podcastfs refresh") }
   }
 
-  private func word(_ episode: RuledEpisode, _ verdict: RuleDecision) -> String {
-    switch (verdict, episode.facts.download) {
+  private func word(_ line: Line) -> String {
+    switch (line.decision, line.facts.download) {
     case (.drop, _): "drop"
     case (_, .complete): "downloaded"
-    case (.download, .absent) where episode.mark == .none || episode.mark == .wanted: "download"
+    case (.download, .absent) where [.none, .wanted].contains(line.episode.mark): "download"
     case (_, .absent): "no"
     case (_, let stage): Self.state(stage).name
     }
   }
 
-  private func reason(_ episode: RuledEpisode, _ verdict: RuleDecision) -> String? {
-    let facts = episode.facts
-    let isHere = facts.download != .absent
-    switch verdict {
+  private func reason(_ line: Line) -> String? {
+    let isHere = line.facts.download != .absent
+    switch line.decision {
     case .download:
-      let isLeft = episode.mark == .ordered || episode.mark == .byHand
+      let isLeft = [.ordered, .byHand].contains(line.episode.mark)
       return isLeft && !isHere ? "dropped by hand, or for lack of room" : nil
-    case .drop(let reason): return text(reason, facts)
+    case .drop(let reason): return text(reason, line.facts)
     case .leave(let reason):
-      let why = text(reason, facts)
+      let why = text(reason, line.facts)
       if !isHere { return why }
-      if facts.marks.contains(.kept) { return "kept; else \(why)" }
-      if facts.queuePlace != nil { return "queued; else \(why)" }
-      return episode.cameByRule ? why : "by hand; else \(why)"
+      if line.facts.marks.contains(.kept) { return "kept; else \(why)" }
+      if line.facts.queuePlace != nil { return "queued; else \(why)" }
+      return line.episode.cameByRule ? why : "by hand; else \(why)"
     }
   }
 
@@ -152,16 +152,20 @@ private struct RuleOutlook {
   }
 
   var json: JSONValue {
-    .members([
-      "name": name, "rules": own.json, "configured": configured.json,
-      "episodes": lines.map { episode, verdict in
-        JSONValue.members([
-          "title": TitleText.plain(episode.facts.title),
-          "published": CivilTime.iso8601(episode.facts.published),
-          "state": Self.state(episode.facts.download).name,
-          "decision": Self.name(verdict), "reason": reason(episode, verdict),
-        ])
-      },
+    let episodes = lines.map { line in
+      let decision =
+        switch line.decision {
+        case .download: "download"
+        case .drop: "drop"
+        case .leave: "leave"
+        }
+      return JSONValue.members([
+        "title": TitleText.plain(line.facts.title), "published": CivilTime.iso8601(line.facts.published),
+        "state": Self.state(line.facts.download).name, "decision": decision, "reason": reason(line),
+      ])
+    }
+    return .members([
+      "name": name, "rules": own.json, "configured": configured.json, "episodes": episodes,
     ])
   }
 
@@ -173,37 +177,5 @@ private struct RuleOutlook {
     case .failed: .failed
     case .complete: .cached
     }
-  }
-
-  private static func name(_ verdict: RuleDecision) -> String {
-    switch verdict {
-    case .download: "download"
-    case .drop: "drop"
-    case .leave: "leave"
-    }
-  }
-}
-
-enum UnhideCommand: Command {
-  static let usage = """
-    podcastfs unhide [--json] PODCAST…
-
-    Shows all episodes again that were removed from a subscription. PODCAST is a folder, a title or a feed's address.
-    """
-
-  static func run(_ arguments: inout ArgumentList) throws {
-    var documents: [JSONValue] = []
-    let end = Result {
-      try CatalogSession.forEach(arguments) { name, session in
-        let podcast = try session.knownPodcast(name)
-        let listed = try session.catalog.subscriptions().first { $0.podcast.id == podcast }
-        try session.catalog.restoreHidden(podcast: podcast)
-        let (name, count) = (listed?.name ?? name, listed?.hiddenCount ?? 0)
-        documents.append(.members(["podcast": name, "shown": count]))
-        StandardStreams.report("\(name): \(HumanText.count(count, "episode")) shown again")
-      }
-    }
-    StandardStreams.show(.array(documents)) {}
-    try end.get()
   }
 }

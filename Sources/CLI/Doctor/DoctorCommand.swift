@@ -1,8 +1,17 @@
+internal import BusKit
 internal import Configuration
+internal import FeedKit
+internal import FuseKit
+internal import Glibc
+internal import HTTPKit
+internal import MountHandover
+internal import MountService
 internal import PodcastModel
+internal import PosixKit
 
-enum DoctorCommand: Command {
-  static let usage = """
+extension Command {
+  static let doctor = Command(
+    """
     podcastfs doctor [--json] [--quiet]
 
     Checks what podcastfs needs: FUSE, libraries, folders, mounts, the daemon, the search service. Shows a fix for each problem.
@@ -10,8 +19,7 @@ enum DoctorCommand: Command {
 
       --quiet  problems only
     """
-
-  static func run(_ arguments: inout ArgumentList) throws {
+  ) { arguments in
     _ = try arguments.operands()
     var findings: [Finding] = []
     func report(_ more: [Finding]) {
@@ -40,17 +48,9 @@ package enum Finding: Hashable, Sendable {
   case note(String)
   case problem(String, fix: String)
 
-  /// What a check has found.
-  /// - Parameter problem: what is wrong where `isFine` is false.
-  static func check(
-    _ isFine: Bool, _ message: String, or problem: String, fix: String
-  ) -> Finding {
-    isFine ? .fine(message) : .problem(problem, fix: fix)
-  }
+  package var isProblem: Bool { parts.status == "problem" }
 
-  package var isProblem: Bool { kind.status == "problem" }
-
-  private var kind: (status: String, message: String, fix: String?, color: Style.Color?) {
+  private var parts: (status: String, message: String, fix: String?, color: Style.Color?) {
     switch self {
     case .fine(let message): ("ok", message, nil, nil)
     case .note(let message): ("note", message, nil, .yellow)
@@ -58,18 +58,116 @@ package enum Finding: Hashable, Sendable {
     }
   }
 
-  var color: Style.Color? { kind.color }
+  var color: Style.Color? { parts.color }
 
   var json: JSONValue {
-    .members(["status": kind.status, "message": kind.message, "fix": kind.fix])
+    .members(["status": parts.status, "message": parts.message, "fix": parts.fix])
   }
 
   /// Columns of the word at the beginning of a line.
   static let indent = 9
 
   package var text: String {
-    let word = isProblem ? "PROBLEM" : kind.status
-    let fix = kind.fix.map { "\n" + ColumnText.fitted("fix:", Self.indent) + $0 } ?? ""
-    return ColumnText.fitted(word, Self.indent) + kind.message + fix
+    let fix = parts.fix.map { "\n" + ColumnText.fitted("fix:", Self.indent) + $0 } ?? ""
+    return ColumnText.fitted(isProblem ? "PROBLEM" : parts.status, Self.indent) + parts.message + fix
+  }
+}
+
+/// Whether this machine and user can mount, whether the libraries have the needed features, and whether the mounts that are
+/// there are alive.
+package enum MachineChecks {
+  static func all() -> [Finding] {
+    let findings = [
+      .fine("libfuse \(FuseSession.libraryVersion)"), device("/dev/fuse"),
+      helper(ChildProcess.find("fusermount3")), keeping,
+    ]
+    return findings.compactMap(\.self) + MountTable.all().filter(\.isOurs).map { mount($0.mountPoint) }
+      + libraries()
+  }
+
+  /// Opens the device as a mount does.
+  package static func device(_ path: String) -> Finding {
+    do {
+      _ = try FileDescriptor(opening: path, O_RDWR)
+      return .fine("\(path) can be used")
+    } catch {
+      let isClosed = error.errno == .EACCES || error.errno == .EPERM
+      return .problem(
+        "\(path) cannot be used: \(error.errno)",
+        fix: isClosed
+          ? "as root: chmod 666 \(path)" : "as root: modprobe fuse (in a container: give it /dev/fuse)")
+    }
+  }
+
+  /// Checks fusermount3, which mounts for ordinary users: it must belong to root and be set-user-ID.
+  package static func helper(_ path: String?) -> Finding {
+    guard let path else { return .problem("fusermount3 is not installed", fix: "apt-get install fuse3") }
+    var status = stat()
+    let isSetUID = stat(path, &status) == 0 && status.st_uid == 0 && status.st_mode & S_ISUID != 0
+    return isSetUID || geteuid() == 0
+      ? .fine("\(path) can mount")
+      : .problem("\(path) does not run as root", fix: "as root: chown root \(path) && chmod u+s \(path)")
+  }
+
+  private static func mount(_ path: String) -> Finding {
+    switch MountProbe.look(at: path) {
+    case .alive: .fine("mounted on \(path)")
+    case .dead:
+      .problem(
+        "the mount on \(path) is dead: its process has died",
+        fix: "podcastfs mount \(path), or podcastfs unmount \(path)")
+    case .silent:
+      .problem(
+        "the mount on \(path) does not answer: its process hangs or is stopped",
+        fix: "podcastfs unmount --lazy \(path), then podcastfs mount \(path)")
+    }
+  }
+
+  /// Whether mounts outlive their processes.
+  private static var keeping: Finding? {
+    if !canKeep {
+      return .note(
+        "a mount ends with its process: another one can take it over from Linux 6.9 on (this is \(kernel))")
+    }
+    return Keeper.program != nil
+      ? nil
+      : .problem(
+        "podcastfs-keep is missing: a mount ends with its process", fix: "install it beside podcastfs")
+  }
+
+  private static var kernel: String {
+    var names = utsname()
+    uname(&names)
+    return withUnsafeBytes(of: &names.release) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+  }
+
+  /// By its version: the kernel itself tells only when something is mounted.
+  static var canKeep: Bool {
+    let numbers = kernel.split { !$0.isNumber }.prefix(2).compactMap { Int($0) }
+    return numbers.count == 2 && (numbers[0], numbers[1]) >= (6, 9)
+  }
+
+  /// - Parameter program: podcastfs, whose parser's process is tried.
+  package static func libraries(program: String = FeedReader.thisProgram) -> [Finding] {
+    [
+      curl(), sandbox(program),
+      Bus.missing.map { .note("\($0): no notifications, every network counts as unmetered") }
+        ?? .fine("libsystemd: notifications, metered networks and media players by D-Bus"),
+    ]
+  }
+
+  private static func curl() -> Finding {
+    do throws(HTTPError) { return .fine("libcurl \(try HTTPLibrary.version())") } catch {
+      return .problem(error.message, fix: "apt-get install libcurl4")
+    }
+  }
+
+  /// What a process that parses feeds can still do, as it finds out itself.
+  private static func sandbox(_ program: String) -> Finding {
+    let outcome = try? ChildProcess.run([program, FeedWorker.probeArgument])
+    let (name, words) = ("feeds are parsed in a sandbox", outcome?.errors ?? "its process cannot be started")
+    return outcome?.status == 0
+      ? .fine("\(name)\(words.isEmpty ? "" : " (\(words))"): no files, no network, no programs")
+      : .problem("\(name): \(words)", fix: "use a Linux kernel with Landlock or seccomp (5.13 or later)")
   }
 }

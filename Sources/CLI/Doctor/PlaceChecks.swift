@@ -1,9 +1,13 @@
 internal import Catalog
 package import Configuration
+internal import Directory
+internal import FeedKit
 internal import Glibc
+internal import HTTPKit
 internal import MountService
 internal import PodcastModel
 internal import PosixKit
+internal import Sync
 internal import TransferClient
 internal import TransferProtocol
 internal import TransferStore
@@ -17,41 +21,47 @@ package enum PlaceChecks {
     do { places = try Places(environment: environment) } catch {
       return ([.problem("\(error)", fix: "set the variable")], nil)
     }
-    let folders = [
-      (places.data, "XDG_DATA_HOME"), (places.state, "XDG_STATE_HOME"), (places.cache, "XDG_CACHE_HOME"),
-      (places.runtime, "XDG_RUNTIME_DIR"),
-    ]
-    let findings =
-      [runtimeDirectory(environment, places.runtime)].compactMap(\.self) + folders.map(directory)
-      + [daemon(ChildProcess.find("podcastfs-transferd"))] + daemonState(places.state)
     let file = places.configurationFile
+    var findings: [Finding?] = [
+      directory(places.data, "XDG_DATA_HOME"), directory(places.state, "XDG_STATE_HOME"),
+      directory(places.cache, "XDG_CACHE_HOME"), directory(places.runtime, "XDG_RUNTIME_DIR"),
+      daemon(ChildProcess.find("podcastfs-transferd")),
+      DaemonPlace.failure(in: places.state).map {
+        .problem("the transfer daemon could not start: \($0)", fix: "fix that, then open an episode again")
+      },
+      store(places.state),
+    ]
+    var settings: Settings?
     do {
-      let settings = try Settings.load(file: file, environment: environment).settings
+      let loaded = try Settings.load(file: file, environment: environment).settings
+      settings = loaded
       // Those of each mount, by its options and the configuration file.
       let mounted = MountServer.all(places: places).compactMap { server -> Settings? in
         var words = ArgumentList(server.process.map(Processes.arguments) ?? [])
         let options = try? words.takeValues("-o")
         return try? Settings.load(file: file, environment: environment, options: options ?? []).settings
       }
-      let inForce = mounted.isEmpty ? [settings] : mounted
-      let (least, catalog) = (inForce.map(\.minimumFree).max() ?? 0, "\(places.data)/catalog.sqlite")
-      let more: [Finding?] = [
+      let inForce = mounted.isEmpty ? [loaded] : mounted
+      let least = inForce.map(\.minimumFree).max() ?? 0
+      findings += [
         .fine(file + (Directories.exists(file) ? " is valid" : " does not exist: the defaults are used")),
         room(in: places.cache, least: least, without: "min_free keeps \(HumanText.size(least))"),
         room(in: places.runtime, least: 1 << 20, without: "downloads cannot begin"),
-        answeringDaemon(places, settings),
-        catalogue(catalog, limit: inForce.map(\.catalogueSize).min() ?? 0),
+        answeringDaemon(places, loaded),
+        catalogue("\(places.data)/catalog.sqlite", limit: inForce.map(\.catalogueSize).min() ?? 0),
       ]
-      return (findings + more.compactMap(\.self), settings)
     } catch {
-      return (findings + [.problem("\(error)", fix: "correct that line")], nil)
+      findings.append(.problem("\(error)", fix: "correct that line"))
     }
+    return (findings.compactMap(\.self), settings)
   }
 
   /// Whether the catalogue can be read; nil where there is none yet.
   /// - Parameter limit: bytes that it may have.
   package static func catalogue(_ path: String, limit: Int64) -> Finding? {
-    let unreadable = "the catalogue \(path) cannot be read"
+    func unreadable(_ why: String, fix: String) -> Finding {
+      .problem("the catalogue \(path) cannot be read: \(why)", fix: fix)
+    }
     switch CatalogCondition(ofFile: path) {
     case .missing: return nil
     case .sound:
@@ -61,12 +71,11 @@ package enum PlaceChecks {
     case .otherVersion(let version):
       return .note("the catalogue is of version \(version), which this program cannot read: it is set aside")
     case .obstructed(let why):
-      return .problem(
-        "\(unreadable): \(why)", fix: "move that file away: the catalogue itself is in the others")
-    case .misplaced(let why): return .problem("\(unreadable): \(why)", fix: "nothing in it is damaged")
+      return unreadable(why, fix: "move that file away: the catalogue itself is in the others")
+    case .misplaced(let why): return unreadable(why, fix: "nothing in it is damaged")
     case .unreadable(let why):
-      return .problem(
-        "\(unreadable): \(why)",
+      return unreadable(
+        why,
         fix:
           "restore it from a backup, or move it away: the subscriptions come back from subscriptions.opml beside it"
       )
@@ -84,9 +93,7 @@ package enum PlaceChecks {
     // A disk may take nothing although its permissions allow it: full, failing, or remounted read-only after an error.
     let trial = path + "/doctor.tmp"
     defer { unlink(trial) }
-    do {
-      try Directories.replace(trial, with: [UInt8](repeating: 0, count: 4096))
-    } catch {
+    do { try Directories.replace(trial, with: [UInt8](repeating: 0, count: 4096)) } catch {
       return .problem(
         "\(path) cannot be written: \((error as? PosixError)?.errno.description ?? "\(error)")",
         fix: "look at the disk (df, dmesg), or set \(variable) to a directory on another one")
@@ -94,21 +101,14 @@ package enum PlaceChecks {
     return .fine("\(path) can be written")
   }
 
-  /// Without it, the socket's place does not survive a cleaned temporary directory.
-  private static func runtimeDirectory(_ environment: [String: String], _ used: String) -> Finding? {
-    if Places.runtimeDirectory(environment) != nil { return nil }
-    let isSet = environment["XDG_RUNTIME_DIR"]?.hasPrefix("/") == true
-    return .note("XDG_RUNTIME_DIR is \(isSet ? "another user's" : "not set"): \(used) is used")
-  }
-
   private static func room(in path: String, least: Int64, without: String) -> Finding {
     guard let left = DiskSpace.available(at: path) else {
       return .note("cannot tell how much room is in \(path)")
     }
     let size = HumanText.size(left)
-    return .check(
-      left > least, "\(size) free in \(path)",
-      or: "only \(size) free in \(path): \(without)",
+    if left > least { return .fine("\(size) free in \(path)") }
+    return .problem(
+      "only \(size) free in \(path): \(without)",
       fix:
         "delete what is not needed on that disk, or make it larger; min_free says what the cache leaves free")
   }
@@ -118,11 +118,11 @@ package enum PlaceChecks {
       return .problem(
         "podcastfs-transferd is not installed", fix: "put it beside podcastfs, or in a directory of PATH")
     }
-    return .check(
-      // EX_USAGE: it has started, and was called without what it needs.
-      (try? ChildProcess.run([path, "--help"])).map { [0, 64].contains($0.status) } ?? false,
-      "\(path) starts", or: "\(path) does not start",
-      fix: "run it by hand, then install podcastfs again")
+    // EX_USAGE: it has started, and was called without what it needs.
+    if let outcome = try? ChildProcess.run([path, "--help"]), [0, 64].contains(outcome.status) {
+      return .fine("\(path) starts")
+    }
+    return .problem("\(path) does not start", fix: "run it by hand, then install podcastfs again")
   }
 
   /// Why the process that holds the daemon's lock does not serve; nil where it serves, or there is none.
@@ -141,22 +141,6 @@ package enum PlaceChecks {
       fix: "stop it: kill \(process)")
   }
 
-  /// Whether the daemon could start, and can read its store.
-  private static func daemonState(_ state: String) -> [Finding] {
-    let damaged = TransferStore.damagedName(in: state)
-    let findings: [Finding?] = [
-      DaemonPlace.failure(in: state).map {
-        .problem("the transfer daemon could not start: \($0)", fix: "fix that, then open an episode again")
-      },
-      store(state),
-      Directories.exists(damaged)
-        ? .note(
-          "the damaged database of downloads is now \(damaged); podcastfs looks for its downloads in the cache"
-        ) : nil,
-    ]
-    return findings.compactMap(\.self)
-  }
-
   private static func store(_ state: String) -> Finding? {
     if let why = TransferStore.problem(in: state) {
       return .problem(
@@ -165,5 +149,78 @@ package enum PlaceChecks {
     }
     return Directories.exists(TransferStore.path(in: state))
       ? .fine("the database of downloads is intact") : nil
+  }
+}
+
+/// Whether the offline directory can be read, synchronization works, and the search service answers.
+package enum ServiceChecks {
+  /// Searches go on without a damaged directory, or one that is not installed.
+  static func directory(_ places: Places, _ settings: Settings) -> [Finding] {
+    let directory = PodcastDirectory(place: DirectoryPlace(settings, places))
+    guard directory.isInstalled else { return [] }
+    do throws(DirectoryError) {
+      return [.fine("the offline directory has \(DirectoryWork.text(try directory.facts()))")]
+    } catch {
+      return [.problem("the offline directory: \(error.message)", fix: "podcastfs directory fetch")]
+    }
+  }
+
+  /// Where it is configured. The server is not asked: the last synchronization tells.
+  static func synchronization(_ places: Places, _ settings: Settings) -> [Finding] {
+    guard let sync = settings.sync else { return [] }
+    let host = WebAddress(sync.url).host ?? sync.url
+    guard sync.user != nil, sync.password != nil || sync.passwordCommand != nil else {
+      let fix = "add user and password to it, or run podcastfs sync login \(sync.url)"
+      return [.problem("the section of \(host) has no user or no password", fix: fix)]
+    }
+    var (findings, file, status) = ([last(sync, host)], places.configurationFile, stat())
+    if sync.password != nil, stat(file, &status) == 0, status.st_mode & 0o077 != 0 {
+      findings.append(.problem("other users can read the password in \(file)", fix: "chmod 600 \(file)"))
+    }
+    return findings
+  }
+
+  private static func last(_ sync: SyncSettings, _ host: String) -> Finding {
+    do {
+      guard let status = try SyncStatus(CatalogSession().catalog, sync),
+        status.last != nil || status.error != nil
+      else { return .note("not synchronized with \(host) yet: run podcastfs sync") }
+      if let error = status.error {
+        return .problem(
+          "synchronization: \(error)", fix: "correct the [sync] section, then run podcastfs sync")
+      }
+      let last = status.last.map { CivilTime.iso8601($0) } ?? "never"
+      let pending = HumanText.count(status.pending, "change")
+      return .fine("synchronized with \(host) at \(last), \(pending) to upload")
+    } catch {
+      return .problem("synchronization: \(error)", fix: "see the other lines of podcastfs doctor")
+    }
+  }
+
+  package static func search(_ settings: Settings) -> Finding {
+    let address = settings.searchURL ?? Settings.appleSearchURL
+    var request = HTTPRequest(
+      url: address + (address.contains("?") ? "&" : "?") + "term=podcast&media=podcast&limit=1", settings)
+    request.allowsPrivateHosts = true
+    request.connectTimeout = min(settings.connectTimeout, 10)
+    request.totalTimeout = 15
+    request.maximumBody = 1 << 20
+    let host = WebAddress(address).host ?? address
+    let service = "the search service at \(host)"
+    let fix = "check the network (and http_proxy), or set search_url to a service that can be reached"
+    switch Waiting.answer(to: request, within: 20) {
+    case .failure(let error): return .problem("the search service: \(error)", fix: fix)
+    case nil: return .problem("\(service) does not answer", fix: fix)
+    case .success(let response):
+      switch response.head.status {
+      case 200 where (try? AppleAnswer(response.body)) != nil: return .fine("\(service) answers")
+      case 200:
+        return .problem(
+          "the answer of \(host) is not a list of podcasts",
+          fix: "set search_url to a service with Apple's format")
+      case 403, 429: return .note("\(service) asks to wait (HTTP \(response.head.status))")
+      case let status: return .problem("\(service) answers with HTTP \(status)", fix: fix)
+      }
+    }
   }
 }

@@ -16,25 +16,26 @@ struct CommandForm {
   init(_ usage: String) {
     let lines = usage.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     synopsis = Array(lines.prefix { !$0.isEmpty })
-    blocks = Self.blocks(lines.dropFirst(synopsis.count))
+    blocks = Self.blocks(lines.dropFirst(synopsis.count).joined(separator: "\n"))
   }
 
   /// Calls of podcastfs itself, not of other programs.
   private var ownForms: [String] { synopsis.filter { $0.hasPrefix("podcastfs ") } }
 
+  private var explained: [String] {
+    blocks.compactMap { if case .option(let form, _) = $0 { form } else { nil } }
+  }
+
   /// The flags that it takes, "--json", "-o".
   var flags: [String] {
-    let inForms = ownForms.flatMap { $0.split { " []|".contains($0) } }.map(String.init)
-    let explained = blocks.compactMap { block -> String? in
-      if case .option(let form, _) = block { String(form.prefix { $0 != " " }) } else { nil }
-    }
-    return (inForms + explained).filter { $0.hasPrefix("-") && $0 != "--" }
+    let inForms = ownForms.flatMap { $0.split { " []|".contains($0) } }
+    let words = inForms + explained.map { $0.prefix { $0 != " " } }
+    return words.map(String.init).filter { $0.hasPrefix("-") && $0 != "--" }
   }
 
   /// How many operands its forms have: "[NAME]" may be left out, "NAME…" repeated, "NAME|--all" replaced by the flag.
   var operandCount: ClosedRange<Int> {
-    var range = Int.max...Int.max
-    for (place, form) in ownForms.enumerated() {
+    let ranges = ownForms.map { form in
       var (least, most) = (0, 0)
       var isInOption = false
       for word in form.split(separator: " ").dropFirst(2) {
@@ -45,17 +46,14 @@ struct CommandForm {
         }
         if word.hasSuffix("]") { isInOption = false }
       }
-      range = place == 0 ? least...most : min(range.lowerBound, least)...max(range.upperBound, most)
+      return least...most
     }
-    return range
+    return (ranges.map(\.lowerBound).min() ?? 0)...(ranges.map(\.upperBound).max() ?? 0)
   }
 
   /// The explanation, for so many columns.
   func text(columns: Int) -> String {
-    let forms = blocks.compactMap { block -> Int? in
-      if case .option(let form, _) = block { form.count } else { nil }
-    }
-    let column = min((forms.max() ?? 0) + 4, 22)
+    let column = min((explained.map(\.count).max() ?? 0) + 4, 22)
     var text = synopsis.map { ColumnText.wrapped($0, columns, hanging: 4) }.joined(separator: "\n")
     var isList = false
     for block in blocks {
@@ -72,37 +70,35 @@ struct CommandForm {
   }
 
   /// An option begins with two blanks and its form, with two blanks more before its explanation. Lines that are indented
-  /// further continue it. "# " begins a heading, "> " a line as it is. All else are paragraphs.
-  static func blocks(_ lines: some Sequence<String>) -> [Block] {
+  /// further continue it. "# " begins a heading, "> " a line as it is. All else are paragraphs, with empty lines between them.
+  static func blocks(_ source: String) -> [Block] {
     var blocks: [Block] = []
     var isParagraph = false
-    for line in lines {
+    for line in source.split(separator: "\n", omittingEmptySubsequences: false) {
       let text = String(line.drop { $0 == " " })
-      let last = blocks.last
       let continues = isParagraph
       isParagraph = false
-      switch (line.count - text.count, last) {
-      case (_, _) where text.isEmpty: break
-      case (_, _) where text.hasPrefix("# "): blocks.append(.heading(String(text.dropFirst(2))))
-      case (_, .literal(let before)?) where text.hasPrefix("> "):
+      if text.isEmpty { continue }
+      let last = blocks.last
+      switch (text.prefix(2), line.count - text.count, last) {
+      case ("# ", _, _): blocks.append(.heading(String(text.dropFirst(2))))
+      case ("> ", _, .literal(let before)?):
         blocks[blocks.count - 1] = .literal(before + "\n" + text.dropFirst(2))
-      case (_, _) where text.hasPrefix("> "): blocks.append(.literal(String(text.dropFirst(2))))
-      case (2, _): blocks.append(option(text))
-      case (3..., .option(let form, let before)?):
+      case ("> ", _, _): blocks.append(.literal(String(text.dropFirst(2))))
+      case (_, 2, _):
+        let parts = text.split(separator: "  ", maxSplits: 1).map { String($0.drop { $0 == " " }) }
+        blocks.append(.option(parts[0], parts.count > 1 ? parts[1] : ""))
+      case (_, 3..., .option(let form, let before)?):
         blocks[blocks.count - 1] = .option(form, before + " " + text)
-      case (_, .paragraph(let before)?) where continues:
-        blocks[blocks.count - 1] = .paragraph(before + " " + text)
-        isParagraph = true
       default:
-        blocks.append(.paragraph(text))
         isParagraph = true
+        if continues, case .paragraph(let before)? = last {
+          blocks[blocks.count - 1] = .paragraph(before + " " + text)
+        } else {
+          blocks.append(.paragraph(text))
+        }
       }
     }
     return blocks
-  }
-
-  private static func option(_ text: String) -> Block {
-    let parts = text.split(separator: "  ", maxSplits: 1).map(String.init)
-    return .option(parts[0], parts.count > 1 ? String(parts[1].drop { $0 == " " }) : "")
   }
 }

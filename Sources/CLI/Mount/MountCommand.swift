@@ -4,9 +4,9 @@ internal import MountHandover
 internal import MountService
 internal import PosixKit
 
-/// `podcastfs mount`, and the same as mount(8) calls it.
-enum MountCommand: Command {
-  static let usage = """
+extension Command {
+  static let mount = Command(
+    """
     podcastfs mount [-f] [-o OPTIONS] [MOUNTPOINT]
     mount -t podcastfs SOURCE MOUNTPOINT [-o OPTIONS]
 
@@ -17,41 +17,168 @@ enum MountCommand: Command {
 
     SOURCE is for mount(8) and fstab(5), and means nothing: none.
     """
+  ) { try MountCall(&$0).run(isHelper: false) }
 
-  static func run(_ arguments: inout ArgumentList) throws { try run(&arguments, isHelper: false) }
+  static let unmount = Command(
+    """
+    podcastfs unmount [--lazy] [MOUNTPOINT]
 
-  static func run(_ call: HelperCall) throws {
-    var arguments = call.arguments
-    let isFake = arguments.takeFlag("-f")
+    Unmounts ~/Podcasts, or MOUNTPOINT. Downloads continue. Where programs use the mount, it stays.
+
+      --lazy   unmounts at once; programs keep what they have open until they close it
+    """
+  ) { arguments in
+    let isLazy = arguments.takeFlag("--lazy", "-z")
+    let operands = try arguments.operands()
+    let mountPoint = try operands.first ?? MountPoint.usualPath()
+    func failure(_ why: String) -> CommandFailure { CommandFailure("cannot unmount \(mountPoint): \(why)") }
+    let path = MountPoint.absolutePath(mountPoint)
+    if path == nil, !operands.isEmpty || Errno.current != .ENOENT { throw failure("\(Errno.current)") }
+    guard let path, let mount = MountTable.mount(on: path) else {
+      // What is so already is no failure.
+      return StandardStreams.report("podcastfs is not mounted on \(mountPoint)")
+    }
+    guard mount.isOurs else { throw failure("podcastfs is not mounted there") }
+    let isDemonstration = (try? Places()).map { MountOwner(of: path, places: $0) == .demonstration } ?? false
+    // Called with the mount as its working directory it would be in the way itself.
+    chdir("/")
+    do { try Unmount.run(path, lazily: isLazy) } catch {
+      throw failure("\(error) (programs that use it: fuser -m \(path); --lazy unmounts all the same)")
+    }
+    if isDemonstration, !isLazy { try? DemoPlaces().waitUntilGone() }
+  }
+
+  static let restart = Command(
+    """
+    podcastfs restart [MOUNTPOINT]
+    podcastfs restart --all
+
+    Lets the installed version serve the mount on ~/Podcasts, or MOUNTPOINT. Programs that use it notice nothing.
+
+      --all   all your mounts; as root, those of all users. A mount that cannot be handed over stays as it is
+    """
+  ) { arguments in
+    let isAll = arguments.takeFlag("--all")
+    let operands = try arguments.operands()
+    let places = try Places()
+    // Found here, and not by a process that is to serve a mount already.
+    try MountRequest.check([], places: places)
+    if isAll, geteuid() == 0 {
+      // Each starts the program at the path that it was started from itself.
+      for process in MountServer.all(places: nil).compactMap(\.process) { kill(process, Signals.handOver) }
+    } else if isAll {
+      try MountServer.mountPoints(places: places).forEachReporting { mountPoint in
+        try MountServer.find(mountPoint, places: places)?.handOver(places: places)
+      }
+    } else {
+      let mountPoint = try operands.first ?? MountPoint.usualPath()
+      do { try MountServer.on(mountPoint, places).handOver(places: places) } catch {
+        throw CommandFailure("cannot restart \(mountPoint): \(error)")
+      }
+    }
+  }
+}
+
+extension MountServer {
+  /// - Throws: `CommandFailure` saying why nothing there can be handed over.
+  fileprivate static func on(_ mountPoint: String, _ places: Places) throws -> MountServer {
+    guard let path = MountPoint.absolutePath(mountPoint), MountTable.isOurs(path) else {
+      throw CommandFailure("podcastfs is not mounted there")
+    }
+    switch MountOwner(of: path, places: places) {
+    case .demonstration:
+      throw CommandFailure("a demonstration ends with its process: unmount it, then podcastfs demo")
+    case .otherUser: throw CommandFailure("it is another user's mount")
+    case .caller, nil: break
+    }
+    guard let server = find(path, places: places), server.process != nil else {
+      throw CommandFailure("its process has died, or its version cannot hand it over")
+    }
+    guard MachineChecks.canKeep else { throw CommandFailure("that needs Linux 6.9 or later") }
+    return server
+  }
+}
+
+/// A call of `mount` or `demo`.
+struct MountCall {
+  /// What the called process does for the mount.
+  enum Role {
+    /// Starts a process that serves, and waits until it is ready.
+    case starter
+    /// Is that process.
+    case started
+    /// Serves by itself (`-f`).
+    case foreground
+    /// Takes the mount over from a process that has ended.
+    case successor
+  }
+
+  let role: Role
+  /// The texts of all `-o`.
+  let options: [String]
+  /// nil for `~/Podcasts`.
+  let mountPoint: String?
+
+  private static let backgroundFlag = "--background"
+
+  init(_ arguments: inout ArgumentList) throws {
+    let staysInForeground = arguments.takeFlag("-f", "--foreground")
+    let isInBackground = arguments.takeFlag(Self.backgroundFlag)
+    role =
+      arguments.takeFlag(Keeper.flag)
+      ? .successor
+      : isInBackground ? .started : staysInForeground ? .foreground : .starter
+    options = try arguments.takeValues("-o")
+    mountPoint = try arguments.operands().first
+  }
+
+  /// Does what mount(8) calls for: SOURCE MOUNTPOINT [-sfnv] [-N NAMESPACE] [-t TYPE] [-o OPTIONS].
+  /// - Parameter arguments: the name that the program was called by first: `mount.podcastfs` may be a link to it. Where that
+  ///   is a script, it puts "--helper" before the others, so that no SOURCE passes for a command.
+  /// - Returns: false where the call is another one.
+  static func runForMount(_ arguments: [String]) throws -> Bool {
+    let isNamed = (arguments.first?.split(separator: "/").last ?? "").hasPrefix("mount.")
+    let isHelper = arguments.dropFirst().first == "--helper"
+    let words = arguments.dropFirst(isHelper ? 2 : 1)
+    guard isHelper || isNamed, !words.isEmpty else { return false }
+    var list = ArgumentList(Array(words.dropFirst()))
+    let isFake = list.takeFlag("-f")
     // Verbose, no mtab, sloppy; the type, and a namespace that mount(8) has entered already.
-    for flag in ["-v", "-n", "-s"] { _ = arguments.takeFlag(flag) }
-    for value in ["-t", "-N"] { _ = try arguments.takeValue(value) }
-    if !isFake { return try run(&arguments, isHelper: true) }
-    let options = try arguments.takeValues("-o")
-    try MountRequest.prepareUser(options, mountPoint: nil)
-    _ = try MountRequest(mountPoint: arguments.operands().first ?? "", options: options)
+    _ = list.takeFlag("-v", "-n", "-s")
+    for value in ["-t", "-N"] { _ = try list.takeValue(value) }
+    let call = try MountCall(&list)
+    if isFake {
+      try call.becomeUser()
+      _ = try MountRequest(mountPoint: call.mountPoint ?? "", options: call.options)
+    } else {
+      guard try list.operands().count == 1 else { throw UsageError("mount takes one mount point") }
+      try call.run(isHelper: true)
+    }
+    return true
+  }
+
+  /// Checks the options, and becomes the user whom `setuid` names.
+  func becomeUser() throws {
+    do { try MountRequest.prepareUser(options, mountPoint: mountPoint) } catch let error as SettingsError {
+      throw UsageError("\(error)", topic: "options")
+    }
   }
 
   /// - Parameter isHelper: whether mount(8) calls.
-  private static func run(_ arguments: inout ArgumentList, isHelper: Bool) throws {
-    let isResumed = arguments.takeFlag(Keeper.flag)
-    let start = BackgroundProcess.Call(&arguments)
-    let options = try arguments.takeValues("-o")
-    let operands = try arguments.operands()
-    if isHelper, operands.count != 1 { throw UsageError("mount takes one mount point") }
-    if isResumed { return try resume(on: operands.first ?? "", options) }
+  fileprivate func run(isHelper: Bool) throws {
+    if role == .successor { return try resume(on: mountPoint ?? "") }
     if isHelper { Account.correctHome() }
-    try MountRequest.prepareUser(options, mountPoint: operands.first)
-    let mountPoint = try operands.first ?? MountPoint.usual()
-    if start == .inBackground { return try reporting { try serve(mountPoint, options, nil, $0) } }
-    if try isServed(mountPoint, options) { return }
-    if start == .inForeground { return try serve(mountPoint, options, nil) {} }
-    try startInBackground([name], options.flatMap { ["-o", $0] } + ["--", mountPoint])
+    try becomeUser()
+    let mountPoint = try mountPoint ?? MountPoint.usual()
+    if role == .started { return try Self.reporting { try serve(mountPoint, nil, $0) } }
+    if try isServed(mountPoint) { return }
+    if role == .foreground { return try serve(mountPoint, nil) {} }
+    try Self.start("mount", options.flatMap { ["-o", $0] } + ["--", mountPoint])
     if !isHelper { greet(mountPoint) }
   }
 
   /// Says to a person where the podcasts are, and what to do next.
-  private static func greet(_ mountPoint: String) {
+  private func greet(_ mountPoint: String) {
     guard StandardStreams.outputIsTerminal else { return }
     let names = (try? Directories.names(in: mountPoint + "/Subscriptions")) ?? []
     let isNew = names.allSatisfy { $0 == "subscriptions.opml" }
@@ -61,20 +188,18 @@ enum MountCommand: Command {
     }
   }
 
-  private static func serve(
-    _ mountPoint: String, _ options: [String], _ inheritance: InheritedMount?, _ ready: () -> Void
-  ) throws {
+  private func serve(_ mountPoint: String, _ inheritance: InheritedMount?, _ ready: () -> Void) throws {
     let request = try MountRequest(
       mountPoint: mountPoint, options: options, isResumed: inheritance != nil)
-    let call =
-      [ProgramArguments.file, "podcastfs", name, Keeper.flag] + options.flatMap { ["-o", $0] }
+    let next =
+      [ProgramArguments.file, "podcastfs", "mount", Keeper.flag] + options.flatMap { ["-o", $0] }
       + ["--", request.mountPoint]
-    try MountProcess(request, call: call, inheritance).run(ready: ready)
+    try MountProcess(request, call: next, inheritance).run(ready: ready)
   }
 
-  private static func resume(on mountPoint: String, _ options: [String]) throws {
+  private func resume(on mountPoint: String) throws {
     let inheritance = try InheritedMount()
-    do { try serve(mountPoint, options, inheritance) {} } catch {
+    do { try serve(mountPoint, inheritance) {} } catch {
       inheritance.memory.noteFailure()
       if let places = try? Places() {
         LogFile(places.logFile).write("cannot take over the mount on \(mountPoint): \(error)")
@@ -84,7 +209,7 @@ enum MountCommand: Command {
   }
 
   /// Whether the user's own mount is there. Where another version of this program serves it, this one does from now on.
-  private static func isServed(_ mountPoint: String, _ options: [String]) throws -> Bool {
+  private func isServed(_ mountPoint: String) throws -> Bool {
     let places = try Places()
     guard let path = MountPoint.absolutePath(mountPoint),
       let server = MountServer.findLiving(path, places: places), let process = server.process
@@ -99,8 +224,8 @@ enum MountCommand: Command {
   }
 
   /// Starts the process that serves. The one that was called ends when the mount can be listed, or with the reason why not.
-  static func startInBackground(_ name: [String], _ words: [String]) throws {
-    if let failure = try BackgroundProcess.start(name + [BackgroundProcess.Call.flag] + words) {
+  static func start(_ command: String, _ words: [String]) throws {
+    if let failure = try BackgroundProcess.start([command, backgroundFlag] + words) {
       throw CommandFailure(failure)
     }
   }
@@ -112,39 +237,5 @@ enum MountCommand: Command {
       readiness.take()?.failed("\(error)")
       throw CommandEnd()
     }
-  }
-}
-
-extension BackgroundProcess {
-  /// Where a call serves a mount: in a process that it starts, in that process, or itself.
-  enum Call {
-    case startsOne, inBackground, inForeground
-
-    static let flag = "--background"
-
-    init(_ arguments: inout ArgumentList) {
-      let staysInForeground = arguments.takeFlag("-f", "--foreground")
-      self = arguments.takeFlag(Self.flag) ? .inBackground : staysInForeground ? .inForeground : .startsOne
-    }
-  }
-}
-
-/// A call as mount(8) makes it: SOURCE MOUNTPOINT [-sfnv] [-N NAMESPACE] [-t TYPE] [-o OPTIONS].
-struct HelperCall {
-  var arguments: ArgumentList
-
-  /// What `mount.podcastfs` puts before a call, so that no SOURCE passes for a command.
-  static let flag = "--helper"
-
-  /// nil where it is none.
-  /// - Parameters:
-  ///   - program: the name that the program was called by; `mount.podcastfs` may be a link to it.
-  ///   - words: the arguments behind it.
-  init?(program: String, _ words: [String]) {
-    let isHelper = words.first == Self.flag
-    var words = words.dropFirst(isHelper ? 1 : 0)
-    let isNamed = (program.split(separator: "/").last ?? "").hasPrefix("mount.")
-    guard isHelper || isNamed, words.popFirst() != nil else { return nil }
-    arguments = ArgumentList(Array(words))
   }
 }

@@ -6,16 +6,16 @@ internal import PosixKit
 internal import TransferClient
 package import TransferProtocol
 
-enum StatusCommand: Command {
-  static let usage = """
+extension Command {
+  static let status = Command(
+    """
     podcastfs status [--json] [--watch]
 
     Shows all downloads with progress, rate and time left. It needs no mount.
 
       --watch  continues until you interrupt it; with --json, a line for each change
     """
-
-  static func run(_ arguments: inout ArgumentList) throws {
+  ) { arguments in
     let watches = arguments.takeFlag("--watch", "-w")
     _ = try arguments.operands()
     let (places, settings) = try CommandSettings.load()
@@ -27,8 +27,8 @@ enum StatusCommand: Command {
     // After a reboot this is the command that lets downloads go on.
     client.resumeUnfinished()
     client.waitUntilCurrent(until: .after(2))
-    var display =
-      watches && !StandardStreams.isJSON && Terminal.output.isTerminal ? LiveDisplay(.output) : nil
+    let isScreen = !StandardStreams.isJSON && StandardStreams.outputIsTerminal
+    var display = watches && isScreen ? LiveDisplay(.output) : nil
     // Where a daemon can't start, the numbers are those of the last one.
     var (last, said): (String, String?) = ("", nil)
     repeat {
@@ -36,7 +36,7 @@ enum StatusCommand: Command {
       let list = TransferList(sized(client.allStatuses(), places))
       if display != nil {
         display?.draw(footer: [list.summary]) { list.entries(columns: $0) }
-      } else if !StandardStreams.isJSON, Terminal.output.isTerminal {
+      } else if isScreen {
         list.show()
       } else {
         let text = StandardStreams.isJSON ? list.json(settings.cacheSize, isLine: watches) : list.text
@@ -99,6 +99,9 @@ package struct TransferList {
   package var summary: String {
     let cached = statuses.count { $0.state == .cached && $0.isEpisode }
     let size = HumanText.size(statuses.reduce(0) { $0 + $1.budgeted })
+    // The rate of all that run and the time that all that is wanted takes, as far as both are known.
+    let pace = DownloadTotals(downloads: statuses.filter(\.isUnfinished)).pace
+    let totals = pace.isEmpty ? "" : " (\(pace.joined(separator: ", ")))"
     let counts: [String] = [.downloading, .queued, .paused, .failed].compactMap { (state: TransferState) in
       let count = statuses.count { $0.state == state }
       return count > 0 ? "\(count) \(state.name)\(state == .downloading ? totals : "")" : nil
@@ -106,10 +109,114 @@ package struct TransferList {
     return (counts + ["\(HumanText.count(cached, "episode")) downloaded (\(size) in the cache)"]).joined(
       separator: ", ")
   }
+}
 
-  /// The rate of all that run and the time that all that is wanted takes, as far as both are known.
-  private var totals: String {
-    let pace = DownloadTotals(downloads: statuses.filter(\.isUnfinished)).pace
-    return pace.isEmpty ? "" : " (\(pace.joined(separator: ", ")))"
+/// A download on one line.
+extension TransferStatus {
+  /// For a terminal of so many columns: title, bar, percent, size, rate and time left. The bar gives way first, then the
+  /// rate, the size and the time left. Only a running download has a bar.
+  package func bar(columns: Int) -> String {
+    let (hasSize, tailWidth) =
+      columns >= 53 ? (true, 20) : columns >= 41 ? (true, 8) : (false, columns >= 31 ? 8 : 0)
+    var facts = ColumnText.right(percent ?? "", 6)
+    if hasSize { facts += "  " + ColumnText.right(HumanText.size(total ?? received), 8) }
+    if tailWidth > 0 { facts += "  " + ColumnText.fitted(pace(tailWidth), tailWidth) }
+    let room = columns - facts.count - 1
+    let barWidth = min(room - min(max(columns / 3, 10), 44) - 3, 30)
+    var line = facts
+    if state == .downloading, columns >= 53, barWidth >= 5 {
+      let share = total.map { min(Double(received) / Double(max($0, 1)), 1) } ?? 0
+      let filled = Int(Double(barWidth) * share)
+      let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: barWidth - filled)
+      line = "\(name(room - barWidth - 3)) [\(bar)] \(facts)"
+    } else if room > 0 {
+      line = "\(name(room)) \(facts)"
+    }
+    line = ColumnText.cut(line, columns)
+    while line.last == " " { line.removeLast() }
+    return line
+  }
+
+  /// Rate and time left; why nothing comes; or the state.
+  private func pace(_ columns: Int) -> String {
+    switch state {
+    case .cached: return ""
+    case .downloading:
+      if rate == nil, let error { return error }
+      let rate = columns > 8 ? ColumnText.right(rate.map { HumanText.size($0) + "/s" } ?? "", 10) + "  " : ""
+      return rate + (eta.map(HumanText.duration) ?? "")
+    case .failed, .paused, .queued, .remote: return state.name
+    }
+  }
+
+  /// The title whole, as far as there is room; the show behind it gives way first.
+  private func name(_ columns: Int) -> String {
+    let stem = fileName.lastIndex(of: ".").map { String(fileName[..<$0]) } ?? fileName
+    let title = PrintableText.line(title.isEmpty ? stem : title)
+    let left = columns - ColumnText.width(title) - 3
+    let whole =
+      show.isEmpty || left < 6
+      ? ColumnText.cutInTheMiddle(title, columns) : "\(title) – \(ColumnText.cut(show, left))"
+    return ColumnText.fitted(whole, columns)
+  }
+
+  private var percent: String? { progressText.map { $0 + "%" } }
+
+  /// Green for a download that runs, yellow for one that is stalled or paused, red for a failed one.
+  var color: Style.Color? {
+    switch state {
+    case .failed: .red
+    case .downloading: rate == nil && error != nil ? .yellow : .green
+    case .paused: .yellow
+    case .cached, .queued, .remote: nil
+    }
+  }
+
+  /// The bar, and below it why it does not move.
+  package func lines(columns: Int) -> [String] {
+    let reason = state == .downloading ? nil : error.map { ColumnText.cut("    " + $0, columns) }
+    return [bar(columns: columns)] + [reason].compactMap { $0 }
+  }
+
+  /// For files and pipes, in columns without blanks in them: state, percent, received, total, rate, time left; then the
+  /// name and the reason. "-" is for what is not known.
+  package var text: String {
+    func size(_ bytes: Int64?) -> String { bytes.map { HumanText.size($0).filter { $0 != " " } } ?? "-" }
+    let isRunning = state == .downloading
+    let columns = [
+      (percent ?? "-", 6), (size(received), 9), (size(total), 9),
+      (isRunning ? rate.map { size($0) + "/s" } ?? "-" : "-", 11),
+      (isRunning ? eta.map(HumanText.duration) ?? "-" : "-", 8),
+    ]
+    let name = [show, fileName.isEmpty ? title : fileName].filter { !$0.isEmpty }.joined(separator: ": ")
+    let reason = error.map { " (\(PrintableText.line($0)))" } ?? ""
+    return
+      ([ColumnText.fitted(state.name, 11)] + columns.map { ColumnText.right($0, $1) }
+      + [PrintableText.line(name) + reason]).joined(separator: "  ")
+  }
+}
+
+/// How far several downloads are together.
+struct DownloadTotals {
+  let downloads: [TransferStatus]
+
+  /// "3 of 12 episodes downloaded, 120 MiB of 1.2 GiB, 2.1 MiB/s, 9:12 left".
+  var text: String {
+    let complete = downloads.count { $0.state == .cached }
+    let size = HumanText.size(received) + (received < total ? " of \(HumanText.size(total))" : "")
+    return (["\(complete) of \(HumanText.count(downloads.count, "episode")) downloaded", size] + pace)
+      .joined(separator: ", ")
+  }
+
+  private var received: Int64 { downloads.reduce(0) { $0 + $1.received } }
+  private var total: Int64 { downloads.reduce(0) { $0 + max($1.total ?? 0, $1.received) } }
+
+  /// The rate of those that run and the time that all take, as far as both are known.
+  var pace: [String] {
+    let rate = downloads.reduce(Int64(0)) { $0 + ($1.state == .downloading ? $1.rate ?? 0 : 0) }
+    guard rate > 0 else { return [] }
+    let seconds = (total - received) / rate
+    let isShort = seconds > 0 && seconds <= 86_400
+    return ["\(HumanText.size(rate))/s"] + (isShort ? ["\(HumanText.duration(seconds)) left"] : [])
   }
 }

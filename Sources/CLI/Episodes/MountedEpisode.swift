@@ -11,25 +11,25 @@ internal import TransferProtocol
 struct MountedEpisode {
   let path: String
 
-  struct Choice {
-    /// At most so many of each podcast; nil for all.
-    var newest: Int?
-    /// Published since then, in seconds since 1970.
-    var since: Int64?
+  /// The attributes of a mount.
+  enum Attribute {
+    /// nil where the file has none of that name, or none can be read.
+    static func text(_ name: String, of path: String) -> String? {
+      (try? ExtendedAttributes.get("user.podcastfs." + name, of: path)) ?? nil
+    }
 
-    var isLimited: Bool { newest != nil || since != nil }
-
-    /// - Parameter episodes: the newest first.
-    func chosen(_ episodes: [MountedEpisode]) -> [MountedEpisode] {
-      let recent = since.map { since in episodes.filter { $0.published.map { $0 >= since } ?? false } }
-      return Array((recent ?? episodes).prefix(newest ?? .max))
+    static func set(_ name: String, of path: String, to value: String) throws(PosixError) {
+      try ExtendedAttributes.set("user.podcastfs." + name, of: path, to: value)
     }
   }
+
+  /// Some of a podcast's episodes, which come the newest first.
+  typealias Choice = ([MountedEpisode]) -> [MountedEpisode]
 
   /// The episodes that a path means: the file itself, or those directly in a directory, the newest first. With a choice
   /// also those of the podcasts in a directory.
   /// - Throws: `CommandFailure` where the path is nothing of a mount.
-  static func all(at path: String, _ choice: Choice = Choice()) throws -> [MountedEpisode] {
+  static func all(at path: String, _ choice: Choice? = nil) throws -> [MountedEpisode] {
     var status = stat()
     guard stat(path, &status) == 0 else { throw CommandFailure("\(path): \(Errno.current)") }
     guard status.st_mode & S_IFMT == S_IFDIR else {
@@ -38,19 +38,15 @@ struct MountedEpisode {
       throw CommandFailure("\(path): not an episode in a podcastfs mount")
     }
     var folders = [try directly(in: path)]
-    if folders[0].isEmpty, choice.isLimited {
-      let names = try Directories.names(in: path).sorted()
-      folders = try names.map { "\(path)/\($0)" }.filter(isPodcast).map { try directly(in: $0) }
+    if folders[0].isEmpty, choice != nil {
+      let podcasts = try Directories.names(in: path).sorted().map { "\(path)/\($0)" }
+      folders = try podcasts.filter { Attribute.text("feed_url", of: $0) != nil }.map { try directly(in: $0) }
     }
-    if folders.contains(where: { !$0.isEmpty }) { return folders.flatMap(choice.chosen) }
+    if folders.contains(where: { !$0.isEmpty }) { return folders.flatMap(choice ?? { $0 }) }
     let mount = MountPoint.absolutePath(path).flatMap(MountTable.mount(holding:))
     throw CommandFailure(
       mount?.isOurs == true
         ? "\(path): there are no episodes in this folder" : "\(path): not in a podcastfs mount")
-  }
-
-  private static func isPodcast(_ folder: String) -> Bool {
-    ((try? ExtendedAttributes.get("user.podcastfs.feed_url", of: folder)) ?? nil) != nil
   }
 
   /// The episodes directly in a directory, the newest first; none where it is not there.
@@ -59,18 +55,11 @@ struct MountedEpisode {
     do throws(PosixError) { names = try Directories.names(in: path).sorted(by: >) } catch {
       if error.errno == .ENOENT { return [] }
       // The attribute says why the feed cannot be read.
-      let why = (try? ExtendedAttributes.get("user.podcastfs.error", of: path)) ?? nil
-      throw CommandFailure(why.map { "\(path): \($0)" } ?? "\(error)")
+      throw CommandFailure(Attribute.text("error", of: path).map { "\(path): \($0)" } ?? "\(error)")
     }
     let base = path.hasSuffix("/") ? path : path + "/"
     // A stranger's file, which does not let its attributes be read, is none; nor is one that has gone meanwhile.
-    return names.map { MountedEpisode(path: base + $0) }.filter { (try? $0.attribute("state")) ?? nil != nil }
-  }
-
-  /// The file's time: when the episode was published, in seconds since 1970.
-  var published: Int64? {
-    var status = stat()
-    return stat(path, &status) == 0 ? Int64(status.st_mtim.tv_sec) : nil
+    return names.map { base + $0 }.filter { Attribute.text("state", of: $0) != nil }.map(Self.init)
   }
 
   /// What several paths mean.
@@ -80,18 +69,11 @@ struct MountedEpisode {
     var failures: [(episode: MountedEpisode, failure: CommandFailure)] = []
 
     func report() { for (_, failure) in failures { StandardStreams.complain("\(failure)") } }
-
-    /// Calls `body` for each episode, and reports all failures.
-    func forEachReporting(_ body: (MountedEpisode) throws -> Void) throws {
-      report()
-      try episodes.forEachReporting(body)
-      if !failures.isEmpty { throw CommandEnd() }
-    }
   }
 
   /// The episodes that several paths mean. A path that is no episode does not keep the others from being found. A cover, a
   /// transcript or another file beside an episode of the call is passed over: a shell's `*` names it, too.
-  static func all(atEach paths: [String], _ choice: Choice = Choice()) -> Found {
+  static func all(atEach paths: [String], _ choice: Choice? = nil) -> Found {
     var found = Found()
     var folders: Set<Substring> = []
     func folder(_ path: String) -> Substring { path[..<(path.lastIndex(of: "/") ?? path.startIndex)] }
@@ -113,12 +95,18 @@ struct MountedEpisode {
     return found
   }
 
+  private var status: stat? {
+    var status = stat()
+    return stat(path, &status) == 0 ? status : nil
+  }
+
+  /// The file's time: when the episode was published, in seconds since 1970.
+  var published: Int64? { status.map { Int64($0.st_mtim.tv_sec) } }
+
   /// Its number in the catalogue, by that of its node: titles may change. nil where it is no episode's.
   var row: Int64? {
-    var status = stat()
-    guard stat(path, &status) == 0 else { return nil }
-    let node = NodeID(rawValue: UInt64(status.st_ino))
-    return node.kind == .episode ? node.row : nil
+    let node = status.map { NodeID(rawValue: UInt64($0.st_ino)) }
+    return node?.kind == .episode ? node?.row : nil
   }
 
   /// The text of `user.podcastfs.NAME`; nil where it has none, as on other file systems.
@@ -132,9 +120,7 @@ struct MountedEpisode {
   }
 
   func set(_ name: String, to value: String) throws {
-    do throws(PosixError) {
-      try ExtendedAttributes.set("user.podcastfs." + name, of: path, to: value)
-    } catch {
+    do throws(PosixError) { try Attribute.set(name, of: path, to: value) } catch {
       throw CommandFailure("\(path): \(error.errno)")
     }
   }
@@ -159,16 +145,20 @@ struct MountedEpisode {
   }
 }
 
-/// A subscription in a mount, by a name that people know it by.
-enum MountedPodcast {
+/// A mount of the user: each shows the same.
+enum UserMount {
+  static func root() throws -> String {
+    guard let root = MountServer.mountPoints(places: try Places()).first else {
+      throw CommandFailure("nothing is mounted: first run podcastfs mount")
+    }
+    return root
+  }
+
   /// The path that a word means: the word itself, where something is there or it is no subscription's name; else the folder
   /// of the subscription in a mount of the user.
   static func path(_ word: String) -> String {
-    var status = stat()
-    if stat(word, &status) == 0 || word.contains("/") { return word }
-    guard let session = try? CatalogSession(),
-      let root = MountServer.mountPoints(places: session.places).first
-    else { return word }
+    if Directories.exists(word) || word.contains("/") { return word }
+    guard let session = try? CatalogSession(), let root = try? root() else { return word }
     let found = try? session.followed(word)
     return found.map { "\(root)/Subscriptions/\($0.name)" } ?? word
   }
@@ -176,5 +166,5 @@ enum MountedPodcast {
 
 extension ArgumentList {
   /// The operands of a command about episodes: paths, and names of subscriptions.
-  func paths() throws -> [String] { try operands().map(MountedPodcast.path) }
+  func paths() throws -> [String] { try operands().map(UserMount.path) }
 }
