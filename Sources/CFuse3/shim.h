@@ -13,10 +13,14 @@
 
 _Static_assert(sizeof(off_t) == 8, "off_t must have 64 bits without _FILE_OFFSET_BITS");
 
-// Later versions have a macro of this name.
-static inline struct fuse_session *podcastfs_fuse_session(struct fuse_args *arguments,
+// The options are a list with commas, or null.
+static inline struct fuse_session *podcastfs_fuse_session(const char *options,
                                                           const struct fuse_lowlevel_ops *operations, void *data) {
-  return fuse_session_new(arguments, operations, sizeof *operations, data);
+  char *words[] = {(char *)"podcastfs", (char *)"-o", (char *)options, NULL};
+  struct fuse_args arguments = FUSE_ARGS_INIT(options ? 3 : 1, words);
+  struct fuse_session *session = fuse_session_new(&arguments, operations, sizeof *operations, data);
+  fuse_opt_free_args(&arguments);
+  return session;
 }
 
 // Later versions have no flags here.

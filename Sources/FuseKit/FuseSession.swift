@@ -34,22 +34,11 @@ package final class FuseSession: @unchecked Sendable {
     podcastfs_fuse_collect_messages()
     let handler = Unmanaged.passRetained(FuseHandler(fileSystem))
     self.handler = handler
-    var arguments = ["podcastfs"]
-    if !options.isEmpty { arguments += ["-o", options.joined(separator: ",")] }
-    var pointers: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
-    var parsed = fuse_args()
     var operations = FuseHandler.operations
-    let created = pointers.withUnsafeMutableBufferPointer { buffer in
-      parsed.argc = Int32(arguments.count)
-      parsed.argv = buffer.baseAddress
-      parsed.allocated = 0
-      return podcastfs_fuse_session(&parsed, &operations, handler.toOpaque())
-    }
-    fuse_opt_free_args(&parsed)
-    pointers.forEach { free($0) }
-    guard let created else {
+    let list = options.isEmpty ? nil : options.joined(separator: ",")
+    guard let created = podcastfs_fuse_session(list, &operations, handler.toOpaque()) else {
       handler.release()
-      throw FuseMountError("an option was not understood: \(options.joined(separator: ","))")
+      throw FuseMountError("an option was not understood: \(list ?? "")")
     }
     session = created
     guard fuse_session_mount(session, inherited.map { "/dev/fd/\($0.connection)" } ?? mountPoint) == 0 else {

@@ -1,4 +1,3 @@
-internal import FuseKit
 internal import MountHandover
 internal import PodcastTree
 internal import PosixKit
@@ -7,32 +6,27 @@ internal import PosixKit
 final class HandleTable: Sendable {
   /// How a file was opened: what the next process needs to open it again.
   struct Opening: Sendable {
-    var node: NodeID
-    var user: UInt32
-    var thread: Int32
-    /// Whether it was opened with O_NOATIME.
-    var sniffs = false
-    var writes = false
-    /// See `OpenFile.generation`.
-    var generation: UInt32 = 0
+    let node: NodeID
+    let caller: Caller
+    let writes: Bool
 
-    init(_ node: NodeID, _ caller: FuseCaller, sniffs: Bool = false, writes: Bool) {
-      (self.node, self.sniffs, self.writes) = (node, sniffs, writes)
-      (user, thread) = (caller.user, caller.thread)
+    init(_ node: NodeID, _ caller: Caller, writes: Bool) {
+      (self.node, self.caller, self.writes) = (node, caller, writes)
     }
 
     /// Reads what `values` wrote: the handle's number; node; user and thread; flags and generation.
     init(_ values: [UInt64]) {
       node = NodeID(rawValue: values[1])
-      (user, thread) = (UInt32(truncatingIfNeeded: values[2] >> 32), Int32(truncatingIfNeeded: values[2]))
-      (sniffs, writes) = (values[3] & 1 != 0, values[3] & 2 != 0)
-      generation = UInt32(truncatingIfNeeded: values[3] >> 32)
+      caller = Caller(
+        user: UInt32(truncatingIfNeeded: values[2] >> 32), thread: Int32(truncatingIfNeeded: values[2]),
+        sniffs: values[3] & 1 != 0, resumes: UInt32(truncatingIfNeeded: values[3] >> 32))
+      writes = values[3] & 2 != 0
     }
 
     func values(_ number: UInt64, _ generation: UInt32) -> [UInt64] {
-      let flags = UInt64(generation) << 32 | (sniffs ? 1 : 0) | (writes ? 2 : 0)
-      let caller = UInt64(user) << 32 | UInt64(UInt32(bitPattern: thread))
-      return [number, node.rawValue, caller, flags]
+      let flags = UInt64(generation) << 32 | (caller.sniffs ? 1 : 0) | (writes ? 2 : 0)
+      let who = UInt64(caller.user) << 32 | UInt64(UInt32(bitPattern: caller.thread))
+      return [number, node.rawValue, who, flags]
     }
   }
   private enum Entry {

@@ -14,22 +14,16 @@ final class InFlightOperations: Sendable {
   }
   struct Operation: Sendable {
     /// The folders that the kernel has locked.
-    var folders: [NodeID]
-    var names: [Name] = []
+    let folders: [NodeID]
+    private(set) var names: [Name]
 
-    static func looking(in folder: NodeID) -> Operation { Operation(folders: [folder]) }
-    static func making(_ name: String, in folder: NodeID) -> Operation {
-      Operation(folders: [folder], names: [Name(name: name, folder: folder, event: .appeared)])
-    }
-    static func removing(_ name: String, in folder: NodeID) -> Operation {
-      Operation(folders: [folder], names: [Name(name: name, folder: folder, event: .vanished)])
-    }
-    static func renaming(
-      _ name: String, in folder: NodeID, to newName: String, in newFolder: NodeID
-    ) -> Operation {
-      Operation(
-        folders: [folder, newFolder],
-        names: removing(name, in: folder).names + making(newName, in: newFolder).names)
+    /// - Parameters:
+    ///   - removing: a name that vanishes from the first folder.
+    ///   - making: a name that appears in the last one.
+    init(_ folders: NodeID..., removing: String? = nil, making: String? = nil) {
+      self.folders = folders
+      names = removing.map { [Name(name: $0, folder: folders[0], event: .vanished)] } ?? []
+      names += making.map { [Name(name: $0, folder: folders[folders.count - 1], event: .appeared)] } ?? []
     }
   }
   private struct State {
@@ -41,13 +35,13 @@ final class InFlightOperations: Sendable {
   /// `answer`, with the operation in the table from its start to its end.
   func during<Value: Sendable>(_ operation: Operation, _ answer: Answer<Value>) -> Answer<Value> {
     guard case .pending(let start) = answer else { return answer }
-    return .pending { completion in
+    return .pending { cancellation, completion in
       let number = self.state.withLock { state in
         state.last += 1
         state.operations[state.last] = operation
         return state.last
       }
-      return start { result in
+      start(cancellation) { result in
         self.state.withLock { _ = $0.operations.removeValue(forKey: number) }
         completion(result)
       }

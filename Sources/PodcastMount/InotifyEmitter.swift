@@ -23,7 +23,7 @@ final class InotifyEmitter: Sendable {
   }
   private struct State {
     var pending: [NodeID: [String: Difference.Name]] = [:]
-    var count = 0
+    var count: Int { pending.values.reduce(0) { $0 + $1.count } }
     var isScheduled = false
     /// The name for which this emitter makes a system call at this moment.
     var current: Entry?
@@ -75,7 +75,6 @@ final class InotifyEmitter: Sendable {
     state.withLock { state in
       state.device = nil
       state.pending = [:]
-      state.count = 0
     }
   }
 
@@ -106,7 +105,6 @@ final class InotifyEmitter: Sendable {
     case (_, .replaced): break
     default: state.pending[folder]?[name] = new
     }
-    state.count += (state.pending[folder]?[name] == nil ? 0 : 1) - (old == nil ? 0 : 1)
   }
 
   var count: Int { state.withLock { $0.count + ($0.current == nil ? 0 : 1) } }
@@ -124,7 +122,7 @@ final class InotifyEmitter: Sendable {
         isLeft = true
         continue
       }
-      let names = take(folder)
+      let names = state.withLock { $0.pending.removeValue(forKey: folder) }.map { Array($0.values) } ?? []
       // The watchers of a folder hear of its end, also where no program watches the folder above it.
       let isWatched = isWatched(folder, watched)
       let told = isWatched ? names : names.filter { ends($0, watched) }
@@ -137,14 +135,6 @@ final class InotifyEmitter: Sendable {
       return isLeft && !state.isScheduled
     }
     if isNeeded { queue.async(after: Self.pause) { [self] in run() } }
-  }
-
-  private func take(_ folder: NodeID) -> [Difference.Name] {
-    state.withLock { state in
-      let names = state.pending.removeValue(forKey: folder).map { Array($0.values) } ?? []
-      state.count -= names.count
-      return names
-    }
   }
 
   private func ends(_ name: Difference.Name, _ watched: Watches.Found) -> Bool {

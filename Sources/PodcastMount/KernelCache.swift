@@ -26,7 +26,7 @@ final class KernelCache: Sendable {
   private let connection: Monitor<Int32>
   /// Seconds that a verb waits for its notifications: a request that came just now may hold one of the folders.
   private static let patience = 0.1
-  /// More listings are not remembered: the kernel asks for the others again.
+  /// Before more listings are remembered, all are forgotten: the kernel asks for them again.
   private static let listingLimit = 2000
 
   init(_ inFlight: InFlightOperations) {
@@ -103,13 +103,8 @@ final class KernelCache: Sendable {
   /// The kernel is about to be given a folder's listing.
   func noteListing(of folder: NodeID) {
     state.withLock { state in
-      if state.listings.count >= Self.listingLimit {
-        let now = MonotonicTime.now
-        state.listings = state.listings.filter { $0.value > now }
-      }
-      if state.listings.count < Self.listingLimit {
-        state.listings[folder] = .after(NodeAttributes.lifetime)
-      }
+      if state.listings.count >= Self.listingLimit { state.listings = [:] }
+      state.listings[folder] = .after(NodeAttributes.lifetime)
     }
   }
 

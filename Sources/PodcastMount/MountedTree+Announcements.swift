@@ -14,46 +14,36 @@ extension MountedTree {
 
   /// A name that is to appear is not there yet, one that is to disappear still is.
   func lookup(_ announced: InotifyEmitter.Entry, _ reply: consuming FuseReply) {
-    switch announced.name.event {
-    case .appeared: reply.fail(.ENOENT)
-    case .vanished: reply.entry(shortLived(announced))
-    case .replaced:
-      fulfil(reply, current(announced)) { reply, attributes in reply.entry(self.entry(attributes)) }
-    }
-  }
-
-  private func current(_ announced: InotifyEmitter.Entry) -> Answer<NodeAttributes> {
-    tree.lookup(announced.name.name, in: announced.name.directory, for: .owner(tree.owner))
-  }
-
-  /// An entry that holds for the one call that removes or makes it.
-  private func shortLived(_ announced: InotifyEmitter.Entry) -> FuseEntry {
-    let node = announced.name.node
-    var attributes = NodeAttributes(node: node, permissions: node.isDirectory ? 0o755 : 0o644, size: 1)
-    if case .ready(.success(let known)) = tree.attributes(of: node) { attributes = known }
-    attributes.timeout = 0
-    return entry(attributes, number: announced.number)
-  }
-
-  /// What is there is what is made, or what was there.
-  private func made(
-    _ announced: InotifyEmitter.Entry, _ reply: consuming FuseReply,
-    _ answer: @escaping @Sendable (consuming FuseReply, FuseEntry) -> Void
-  ) {
-    fulfil(reply, current(announced)) { reply, attributes in
-      answer(reply, self.entry(attributes))
-    } failing: { reply, _ in
-      answer(reply, self.shortLived(announced))
-    }
+    if announced.name.event == .appeared { return reply.fail(.ENOENT) }
+    answer(announced, reply) { reply, entry in reply.entry(entry) }
   }
 
   /// open(O_CREAT). It is closed at once.
   func create(_ announced: InotifyEmitter.Entry, _ reply: consuming FuseReply) {
     let options = FuseOpenOptions(handle: handles.takeNumber(), isDirect: true)
-    made(announced, reply) { reply, entry in reply.created(entry, options) }
+    answer(announced, reply) { reply, entry in reply.created(entry, options) }
   }
 
   func makeDirectory(_ announced: InotifyEmitter.Entry, _ reply: consuming FuseReply) {
-    made(announced, reply) { reply, entry in reply.entry(entry) }
+    answer(announced, reply) { reply, entry in reply.entry(entry) }
+  }
+
+  /// Gives what the name leads to. Where that is nothing, gives an entry that holds for the one call that is made.
+  private func answer(
+    _ announced: InotifyEmitter.Entry, _ reply: consuming FuseReply,
+    _ respond: @escaping @Sendable (consuming FuseReply, FuseEntry) -> Void
+  ) {
+    let (name, node) = (announced.name, announced.name.node)
+    let current: Answer<NodeAttributes> =
+      name.event == .vanished
+      ? .failure(.ENOENT) : tree.lookup(name.name, in: name.directory, for: .owner(tree.owner))
+    fulfil(reply, current) { reply, attributes in
+      respond(reply, self.entry(attributes))
+    } failing: { reply, _ in
+      var attributes = NodeAttributes(node: node, permissions: node.isDirectory ? 0o755 : 0o644, size: 1)
+      if case .ready(.success(let known)) = self.tree.attributes(of: node) { attributes = known }
+      attributes.timeout = 0
+      respond(reply, self.entry(attributes, number: announced.number))
+    }
   }
 }

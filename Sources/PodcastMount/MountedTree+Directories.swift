@@ -36,7 +36,7 @@ extension MountedTree {
     // From the beginning (also once more: rewinddir(3)) it is as it is now.
     let isToRead = !directory.isRead || offset == 0 && !directory.isCurrent
     let read: Answer<Void> =
-      isToRead ? inFlight.during(.looking(in: directory.node), directory.read()) : .value(())
+      isToRead ? inFlight.during(.init(directory.node), directory.read()) : .value(())
     fulfil(reply, read) { reply, _ in
       self.answer(directory, at: offset, size: size, plus: plus, reply)
     }
@@ -56,7 +56,7 @@ extension MountedTree {
       let wanted = index - dots.count
       if wanted - first >= items.count {
         first = wanted
-        items = directory.items(from: wanted, count: Self.batch)
+        items = directory.items(from: wanted, count: size / Self.entrySize + 1)
       }
       guard wanted - first < items.count else { return nil }
       let item = items[wanted - first]
@@ -67,8 +67,9 @@ extension MountedTree {
     }
   }
 
-  /// So many items are looked at together: about as many as fit into one answer.
-  private static let batch = 128
+  /// Of an entry with its attributes and a name of usual length, in bytes. About as many items as fit into one answer are
+  /// looked at together: kernels before 6.16 want 4096 bytes at once.
+  private static let entrySize = 192
 
   package func releaseDirectory(_ call: FuseCall, _ reply: consuming FuseReply) {
     handles.remove(call.handle)

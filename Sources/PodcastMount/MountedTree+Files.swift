@@ -8,13 +8,12 @@ extension MountedTree {
   package func open(_ call: FuseCall, flags: Int32, _ reply: consuming FuseReply) {
     if isShut(to: call.caller) { return reply.fail(.EACCES) }
     let (writes, truncates) = (flags & O_ACCMODE != O_RDONLY, flags & O_TRUNC != 0)
-    let sniffs = flags & Self.noAccessTime != 0
+    let opening = HandleTable.Opening(
+      numbers.node(call.node), caller(call, sniffs: flags & Self.noAccessTime != 0),
+      writes: writes || truncates)
     let answer = tree.open(
-      numbers.node(call.node), writes: writes || truncates, truncates: truncates,
-      for: caller(call, sniffs: sniffs))
+      opening.node, writes: opening.writes, truncates: truncates, for: opening.caller)
     fulfil(reply, answer) { reply, file in
-      let opening = HandleTable.Opening(
-        self.numbers.node(call.node), call.caller, sniffs: sniffs, writes: writes || truncates)
       let handle = self.handles.add(file, opening)
       var options = FuseOpenOptions(handle: handle, isDirect: file.isDirect)
       options.keepsCache = file.keepsCache
@@ -36,49 +35,46 @@ extension MountedTree {
         self.read(call, at: offset, count: count, options, reply)
       }
     }
-    let takesParts = file.givesParts && options.isCall
+    let isPartial = file.givesParts && options.isCall
+    guard let reply = answer(reply, file, offset, count, isPartial: isPartial) else { return }
+    if options.isNonblocking && file.isStream { return reply.fail(.EAGAIN) }
+    park(reply, file, offset, count, options, isPartial: isPartial)
+  }
+
+  /// Answers with bytes that are here.
+  /// - Parameter isPartial: whether the cached part of what is asked for will do.
+  /// - Returns: the reply where the reader has to wait.
+  private func answer(
+    _ reply: consuming FuseReply, _ file: any OpenFile, _ offset: Int64, _ count: Int, isPartial: Bool
+  ) -> FuseReply? {
     var waiting: FuseReply? = consume reply
     withUnsafeTemporaryAllocation(byteCount: count, alignment: 16) { buffer in
-      switch takesParts ? file.readPart(at: offset, into: buffer) : file.read(at: offset, into: buffer) {
+      switch isPartial ? file.readPart(at: offset, into: buffer) : file.read(at: offset, into: buffer) {
       case .success(let count): waiting.take()?.data(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
       case .failure(let errno): waiting.take()?.fail(errno)
       case nil: break
       }
     }
-    guard let reply = waiting.take() else { return }
-    if options.isNonblocking && file.isStream { return reply.fail(.EAGAIN) }
-    park(reply, file, offset, count, options, takesParts: takesParts)
+    return waiting.take()
   }
 
   /// Keeps the reply until the bytes are here, or the first of them.
   private func park(
     _ reply: consuming FuseReply, _ file: any OpenFile, _ offset: Int64, _ count: Int,
-    _ options: FuseReadOptions, takesParts: Bool, tries: Int = 4
+    _ options: FuseReadOptions, isPartial: Bool, tries: Int = 4
   ) {
-    let parked = ParkedReply(reply)
-    let cancel = file.whenReadable(at: offset, count: takesParts ? min(count, 1) : count) { failure in
-      guard let reply = parked.take() else { return }
-      let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
-      defer { buffer.deallocate() }
-      if let failure {
-        // What is here before the bytes that do not come is read all the same, and the next read fails. The kernel would
-        // show zeros behind a short answer to a read of its own.
-        guard failure == .EIO, options.isCall,
-          case .success(let count)? = file.readPart(at: offset, into: buffer), count > 0
-        else { return reply.fail(failure) }
-        return reply.data(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-      }
-      switch takesParts ? file.readPart(at: offset, into: buffer) : file.read(at: offset, into: buffer) {
-      case .success(let count): reply.data(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-      case .failure(let errno): reply.fail(errno)
+    let available = file.whenReadable(at: offset, count: isPartial ? min(count, 1) : count)
+    fulfil(reply, available, isCall: options.isCall) { reply, _ in
+      guard let reply = self.answer(reply, file, offset, count, isPartial: isPartial) else { return }
       // Dropped since the bytes were reported, or the cache was deleted. Another wait learns which.
-      case nil where tries > 0:
-        self.park(reply, file, offset, count, options, takesParts: takesParts, tries: tries - 1)
-      case nil: reply.fail(.ESTALE)
-      }
+      if tries == 0 { return reply.fail(.ESTALE) }
+      self.park(reply, file, offset, count, options, isPartial: isPartial, tries: tries - 1)
+    } failing: { reply, errno in
+      // What is here before the bytes that do not come is read all the same, and the next read fails. The kernel would
+      // show zeros behind a short answer to a read of its own.
+      if errno != .EIO || !options.isCall { return reply.fail(errno) }
+      self.answer(reply, file, offset, count, isPartial: true)?.fail(errno)
     }
-    parked.onInterrupt(cancel)
-    if !options.isCall { parked.watchSignals() }
   }
 
   package func poll(_ call: FuseCall, _ waiter: FusePollWaiter?, _ reply: consuming FuseReply) {

@@ -9,7 +9,7 @@ extension MountedTree {
     if let entry = announced(call) { return lookup(entry, reply) }
     let parent = numbers.node(call.node)
     let answer = inFlight.during(
-      .looking(in: parent), tree.lookup(call.name, in: parent, for: caller(call)))
+      .init(parent), tree.lookup(call.name, in: parent, for: caller(call)))
     fulfil(reply, answer) { reply, attributes in reply.entry(self.entry(attributes)) }
   }
 
@@ -22,7 +22,7 @@ extension MountedTree {
     if emitter.entry(from: call.caller.thread) != nil { return reply.fail(.EIO) }
     let node = numbers.node(call.node)
     let changed = tree.change(node, size: size, onlyTimes: onlyTimes, for: caller(call))
-    answer(inFlight.during(.looking(in: node), changed), reply)
+    answer(inFlight.during(.init(node), changed), reply)
   }
 
   private func answer(_ attributes: Answer<NodeAttributes>, _ reply: consuming FuseReply) {

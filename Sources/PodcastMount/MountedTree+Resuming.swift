@@ -8,7 +8,7 @@ extension MountedTree {
   /// though they may not read now. The kernel's caches expire within a second.
   package func resume() {
     for handle in handles.inheritedFiles {
-      if case .pending(let start) = reopen(handle) { _ = start { _ in } }
+      reopen(handle).run(Cancellation()) { _ in }
     }
     emitter.resume()
   }
@@ -29,10 +29,7 @@ extension MountedTree {
   private func reopen(_ handle: UInt64) -> Answer<Void> {
     guard let opening = handles.inherited(handle) else { return .value(()) }
     if opening.writes { return .failure(.EIO) }
-    let caller = Caller(
-      user: opening.user, thread: opening.thread, sniffs: opening.sniffs, comesAgain: true,
-      generation: opening.generation)
-    return tree.open(opening.node, writes: false, for: caller).map { file in
+    return tree.open(opening.node, writes: false, for: opening.caller).map { file in
       if !self.handles.restore(handle, file) { file.close() }
     }.recover { .failure($0 == .ENOENT ? .EIO : $0) }
   }

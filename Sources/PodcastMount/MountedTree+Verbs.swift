@@ -7,7 +7,7 @@ extension MountedTree {
   package func makeDirectory(_ call: FuseCall, _ reply: consuming FuseReply) {
     if let entry = announced(call) { return makeDirectory(entry, reply) }
     let parent = numbers.node(call.node)
-    perform(call, .making(call.name, in: parent), reply, failureIfDone: .EEXIST) { tree, caller in
+    perform(call, .init(parent, making: call.name), reply, failureIfDone: .EEXIST) { tree, caller in
       tree.makeDirectory(call.name, in: parent, for: caller)
     } done: { tree, caller in
       tree.lookup(call.name, in: parent, for: caller)
@@ -29,7 +29,7 @@ extension MountedTree {
   ) {
     if announced(call) != nil { return reply.succeed() }
     let parent = numbers.node(call.node)
-    perform(call, .removing(call.name, in: parent), reply, failureIfDone: .ENOENT) {
+    perform(call, .init(parent, removing: call.name), reply, failureIfDone: .ENOENT) {
       work($0, parent, $1)
     } done: { _, _ in
       .value(())
@@ -42,8 +42,9 @@ extension MountedTree {
     _ call: FuseCall, to newName: String, in newParent: UInt64, flags: UInt32, _ reply: consuming FuseReply
   ) {
     let (parent, newParent) = (numbers.node(call.node), numbers.node(newParent))
-    let operation = InFlightOperations.Operation.renaming(call.name, in: parent, to: newName, in: newParent)
-    perform(call, operation, reply, failureIfDone: .ENOENT) { tree, caller in
+    perform(
+      call, .init(parent, newParent, removing: call.name, making: newName), reply, failureIfDone: .ENOENT
+    ) { tree, caller in
       tree.rename(call.name, in: parent, to: newName, in: newParent, flags: flags, for: caller)
     } done: { tree, caller in
       tree.lookup(newName, in: newParent, for: caller).map { _ in }
@@ -58,7 +59,7 @@ extension MountedTree {
 
   package func link(_ call: FuseCall, to node: UInt64, _ reply: consuming FuseReply) {
     let (node, parent) = (numbers.node(node), numbers.node(call.node))
-    perform(call, .making(call.name, in: parent), reply) { tree, caller in
+    perform(call, .init(parent, making: call.name), reply) { tree, caller in
       tree.link(node, call.name, in: parent, for: caller)
     } answer: { reply, attributes in
       reply.entry(self.entry(attributes))
@@ -68,10 +69,11 @@ extension MountedTree {
   package func create(_ call: FuseCall, _ reply: consuming FuseReply) {
     if let entry = announced(call) { return create(entry, reply) }
     let parent = numbers.node(call.node)
-    perform(call, .making(call.name, in: parent), reply) { tree, caller in
+    perform(call, .init(parent, making: call.name), reply) { tree, caller in
       tree.create(call.name, in: parent, for: caller)
     } answer: { reply, created in
-      let handle = self.handles.add(created.file, .init(created.attributes.node, call.caller, writes: true))
+      let handle = self.handles.add(
+        created.file, .init(created.attributes.node, self.caller(call), writes: true))
       let isTaken = reply.created(self.entry(created.attributes), .init(handle: handle, isDirect: true))
       if !isTaken { self.handles.remove(handle)?.close() }
     }
@@ -83,7 +85,7 @@ extension MountedTree {
 
   package func setAttribute(_ call: FuseCall, to value: [UInt8], _ reply: consuming FuseReply) {
     let node = numbers.node(call.node)
-    perform(call, .looking(in: node), reply) { tree, caller in
+    perform(call, .init(node), reply) { tree, caller in
       tree.setExtendedAttribute(call.name, to: value, of: node, for: caller)
     } answer: { reply, _ in
       reply.succeed()
@@ -108,10 +110,7 @@ extension MountedTree {
       result = result.recover { $0 == failureIfDone ? done(tree, caller) : .failure($0) }
     }
     let sent = result.then { value in
-      .pending { completion in
-        self.kernel.whenSent { completion(.success(value)) }
-        return {}
-      }
+      .pending { _, completion in self.kernel.whenSent { completion(.success(value)) } }
     }
     fulfil(reply, inFlight.during(operation, sent), answer)
   }

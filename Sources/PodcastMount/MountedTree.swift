@@ -74,8 +74,9 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
   }
 
   /// Answers `reply` with what `answer` gives, by `respond`.
+  /// - Parameter isCall: whether a program's system call waits, and not the kernel that fills its pages.
   func fulfil<Value: Sendable>(
-    _ reply: consuming FuseReply, _ answer: Answer<Value>,
+    _ reply: consuming FuseReply, _ answer: Answer<Value>, isCall: Bool = true,
     _ respond: @escaping @Sendable (consuming FuseReply, Value) -> Void,
     failing: @escaping @Sendable (consuming FuseReply, Errno) -> Void = { reply, errno in reply.fail(errno) }
   ) {
@@ -84,14 +85,16 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
     case .ready(.failure(let errno)): failing(reply, errno)
     case .pending(let start):
       let parked = ParkedReply(reply)
-      let cancel = start { result in
+      let cancellation = Cancellation()
+      start(cancellation) { result in
         guard let reply = parked.take() else { return }
         switch result {
         case .success(let value): respond(reply, value)
         case .failure(let errno): failing(reply, errno)
         }
       }
-      parked.onInterrupt(cancel)
+      parked.onInterrupt { cancellation.cancel() }
+      if !isCall { parked.watchSignals() }
     }
   }
 

@@ -85,16 +85,9 @@ package final class PodcastTree: Sendable {
     completed.withLock { $0 = Callback { handler($0.0, $0.1) } }
   }
 
-  func moved(_ node: NodeID, to other: NodeID) {
-    observer.withLock { $0.kernel }?.moved(node, to: other)
-  }
+  var kernel: (any ViewObserver)? { observer.withLock { $0.kernel } }
 
-  var observerGauges: [Gauge] { observer.withLock { $0.kernel }?.gauges ?? [] }
-
-  func tell(_ difference: Difference) {
-    if difference.isEmpty { return }
-    observer.withLock { $0.kernel }?.changed(difference)
-  }
+  func tell(_ difference: Difference) { if !difference.isEmpty { kernel?.changed(difference) } }
 
   // MARK: Commits
 

@@ -93,7 +93,7 @@ import TransferProtocol
   @Test func whoHadTheFileOpenInAnotherProcessReadsOn() throws {
     let fixture = try fixture()
     let reader = try Reader(fixture)
-    let caller = Caller(user: fixture.me.user, thread: 1, comesAgain: true)
+    let caller = Caller(user: fixture.me.user, thread: 1, resumes: 0)
     reader.file = try wait(fixture.tree.open(.events, writes: false, for: caller))
     reader.offset = 1000
     #expect(try reader.read(100) == 0)

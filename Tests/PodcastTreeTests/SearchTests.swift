@@ -38,10 +38,11 @@ import Testing
       return
     }
     let outcome = Monitor<Errno?>(nil)
-    let cancel = start { result in
+    let cancellation = Cancellation()
+    start(cancellation) { result in
       if case .failure(let errno) = result { outcome.withLockNotifying { $0 = errno } }
     }
-    cancel()
+    cancellation.cancel()
     #expect(outcome.wait(until: .after(patience)) { $0 } == .EINTR)
   }
 

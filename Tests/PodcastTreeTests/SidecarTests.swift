@@ -187,10 +187,11 @@ import TransferProtocol
       return
     }
     let result = Monitor<Errno?>(nil)
-    let cancel = start { outcome in
+    let cancellation = Cancellation()
+    start(cancellation) { outcome in
       if case .failure(let errno) = outcome { result.withLockNotifying { $0 = errno } }
     }
-    cancel()
+    cancellation.cancel()
     #expect(result.wait(until: .after(patience)) { $0 } == .EINTR)
   }
 

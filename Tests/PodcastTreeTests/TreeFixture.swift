@@ -245,14 +245,10 @@ final class FakePrograms: ProgramTable {
 
 /// The answer's value, at most ten seconds later.
 func wait<Value: Sendable>(_ answer: Answer<Value>) throws -> Value {
-  switch answer {
-  case .ready(let result): return try result.get()
-  case .pending(let start):
-    let outcome = Monitor<Result<Value, Errno>?>(nil)
-    _ = start { result in outcome.withLockNotifying { $0 = result } }
-    guard let result = outcome.wait(until: .after(patience), for: { $0 }) else { throw Errno.ETIMEDOUT }
-    return try result.get()
-  }
+  let outcome = Monitor<Result<Value, Errno>?>(nil)
+  answer.run(Cancellation()) { result in outcome.withLockNotifying { $0 = result } }
+  guard let result = outcome.wait(until: .after(patience), for: { $0 }) else { throw Errno.ETIMEDOUT }
+  return try result.get()
 }
 
 /// The errno that an answer fails with; nil where it succeeds.

@@ -35,22 +35,23 @@ struct EpisodeNode: TreeNode {
     let opener = DownloadPolicy.Opener(
       habit: program?.habit ?? .reads,
       isBarred: caller.sniffs || tree.isBarred(caller, program) || entry.episode.isReplaced,
-      isReopening: caller.comesAgain, hasLetGo: tree.sweeps.isLetGo(episode.id, by: program))
+      isReopening: caller.resumes != nil, hasLetGo: tree.sweeps.isLetGo(episode.id, by: program))
     let request = tree.request(for: entry)
+    let had = caller.resumes.flatMap { $0 == 0 ? nil : $0 }
     guard case .open(let intent, let wait) = DownloadPolicy.decide(opener, status, tree.settings.trigger)
     else {
-      return .failure(caller.generation == 0 ? .EIO : .ESTALE)
+      return .failure(had == nil ? .EIO : .ESTALE)
     }
-    if !caller.comesAgain, intent != .cachedOnly, !tree.sweeps.isSweep(program) {
+    if caller.resumes == nil, intent != .cachedOnly, !tree.sweeps.isSweep(program) {
       tree.noteByHand(episode.id)
     }
-    if !caller.comesAgain, intent.startsDownload {
+    if caller.resumes == nil, intent.startsDownload {
       tree.sweeps.opened(episode.id, by: program, isNew: status?.stage ?? .absent == .absent)
     }
     // The episode counts as open from here: its download does not leave the queue when another program closes it.
     tree.state.withLock { $0.open.take(episode.id) }
     return opened(request, intent).then { opened -> Answer<any OpenEpisode> in
-      if caller.generation == 0 || opened.generation == caller.generation { return .value(opened) }
+      if opened.generation == had ?? opened.generation { return .value(opened) }
       opened.close()
       // The bytes that a reader had are gone with the process before: no other file's may follow on them.
       return .failure(.ESTALE)
@@ -63,7 +64,7 @@ struct EpisodeNode: TreeNode {
       }
     }.then { opened in
       accept(opened, episode, intent, program).map { .value($0) } ?? lookAgain(episode, opened)
-    }.onEnd { _ in tree.state.withLock { $0.open.release(episode.id) } }
+    }.onEnd { tree.state.withLock { $0.open.release(episode.id) } }
   }
 
   /// The episode's names lead to another node when open(2) looks again.

@@ -135,11 +135,10 @@ final class EpisodeFile: OpenFile {
     return offset >= shownSize - 1 << 20 && offset > progress.withLock { $0.furthest } + 4 << 20
   }
 
-  func whenReadable(
-    at offset: Int64, count: Int, _ completion: @escaping @Sendable (Errno?) -> Void
-  ) -> @Sendable () -> Void {
-    let waiting = episode.whenAvailable(at: offset, count: count) { completion($0?.errno) }
-    return { waiting.cancel() }
+  func whenReadable(at offset: Int64, count: Int) -> Answer<Void> {
+    .task { [episode] completion in
+      episode.whenAvailable(at: offset, count: count) { completion($0.map { .failure($0) } ?? .success(())) }
+    }
   }
 
   func close() {

@@ -5,45 +5,22 @@ internal import PodcastModel
 internal import PosixKit
 internal import TransferProtocol
 
-/// The files in `.podcastfs/`: for the owner alone, because private feeds have tokens.
+/// The files in `.podcastfs/`, and `subscriptions.opml`: for the owner alone, because private feeds have tokens.
 struct ControlFile: TreeNode {
   let tree: PodcastTree
   let id: NodeID
-  var hasVerbs: Bool { false }
+  private var isList: Bool { id == .subscriptionList }
+  var hasVerbs: Bool { isList }
 
   func attributes() -> Answer<NodeAttributes> {
-    var attributes = tree.state.withLock { tree.controlFileAttributes(id, $0) }
     if id == .log {
+      var attributes = tree.state.withLock { tree.controlFileAttributes(id, $0) }
       attributes.size = FollowedFile.size(tree.places.logFile)
-      attributes.stored = attributes.size
+      return .value(attributes)
     }
-    return .value(attributes)
-  }
-
-  func open(writes: Bool, for caller: Caller) -> Answer<any OpenFile> {
-    guard tree.owner.admits(caller) else { return .failure(.EACCES) }
-    if writes { return .failure(.EROFS) }
-    switch id {
-    // The text that it had open is gone with the process that made it.
-    case .status where caller.comesAgain: return .failure(.ESTALE)
-    case .status: return .on(tree.loader) { TextFile(tree.statusText()) }
-    case .metrics where caller.comesAgain: return .failure(.ESTALE)
-    case .metrics: return .on(tree.loader) { TextFile(tree.metricsText()) }
-    case .events: return .value(tree.events.open())
-    default: return .value(FollowedFile(tree.places.logFile))
-    }
-  }
-}
-
-/// `subscriptions.opml`: always the current list. What is written to it is a list to be subscribed to.
-struct SubscriptionListFile: TreeNode {
-  let tree: PodcastTree
-  var id: NodeID { .subscriptionList }
-
-  func attributes() -> Answer<NodeAttributes> {
-    .inMemory(or: tree.loader) {
+    return .inMemory(or: tree.loader) {
       tree.state.withLock { state in
-        state.subscriptionListSize.map { _ in tree.controlFileAttributes(id, state) }
+        isList && state.subscriptionListSize == nil ? nil : tree.controlFileAttributes(id, state)
       }
     } load: {
       let size = try tree.catalog.subscriptionListSize()
@@ -51,24 +28,39 @@ struct SubscriptionListFile: TreeNode {
     }
   }
 
+  /// What is written to `subscriptions.opml` is a list to be subscribed to. The text that was open is gone with the process
+  /// that made it.
   func open(writes: Bool, for caller: Caller) -> Answer<any OpenFile> {
     guard tree.owner.admits(caller) else { return .failure(.EACCES) }
-    if writes { return .on(tree.loader) { try tree.writtenList() } }
-    if caller.comesAgain { return .failure(.ESTALE) }
-    return .on(tree.loader) { TextFile(try tree.catalog.exportOPML()) }
+    if writes { return isList ? .on(tree.loader) { try tree.writtenList() } : .failure(.EROFS) }
+    switch id {
+    case .events: return .value(tree.events.open())
+    case .log: return .value(FollowedFile(tree.places.logFile))
+    case _ where caller.resumes != nil: return .failure(.ESTALE)
+    default: return .on(tree.loader) { TextFile(try text()) }
+    }
+  }
+
+  private func text() throws -> [UInt8] {
+    switch id {
+    case .status: tree.statusText()
+    case .metrics: tree.metricsText()
+    default: try tree.catalog.exportOPML()
+    }
   }
 
   func change(size: Int64?, onlyTimes: Bool) -> Answer<NodeAttributes> {
-    size == 0 || onlyTimes ? attributes() : .failure(size == nil ? .EPERM : .EROFS)
+    isList && (size == 0 || onlyTimes) ? attributes() : .failure(size == nil ? .EPERM : .EROFS)
   }
 }
 
 extension PodcastTree {
   func controlFileAttributes(_ node: NodeID, _ state: TreeState) -> NodeAttributes {
-    let size = node == .subscriptionList ? state.subscriptionListSize : nil
-    let time = node == .subscriptionList ? state.time(state.listTimes.subscriptionList) ?? started : .now
+    let isList = node == .subscriptionList
+    let size = isList ? state.subscriptionListSize : nil
     var attributes = NodeAttributes(
-      node: node, permissions: node == .subscriptionList ? 0o600 : 0o400, size: size ?? 4096, modified: time)
+      node: node, permissions: isList ? 0o600 : 0o400, size: size ?? 4096,
+      modified: isList ? state.time(state.listTimes.subscriptionList) ?? started : .now)
     if size == nil { attributes.timeout = 0 }
     return attributes
   }
@@ -115,7 +107,7 @@ extension PodcastTree {
   }
 
   private var heldMetrics: [MetricFamily] {
-    let all = gauges + observerGauges
+    let all = gauges + (kernel?.gauges ?? [])
     var held = MetricFamily("podcastfs_held", .gauge, "What is open, parked or in memory.")
     var most = MetricFamily("podcastfs_held_limit", .gauge, "The most of it while nothing is under way.")
     for gauge in all {

@@ -105,8 +105,6 @@ private final class EventStream: OpenFile {
 
   init(log: EventLog) { self.log = log }
 
-  var isDirect: Bool { true }
-  var keepsCache: Bool { false }
   var isStream: Bool { true }
   var size: Int64? { nil }
 
@@ -140,20 +138,17 @@ private final class EventStream: OpenFile {
     }
   }
 
-  func whenReadable(
-    at offset: Int64, count: Int, _ completion: @escaping @Sendable (Errno?) -> Void
-  ) -> @Sendable () -> Void {
-    let number = state.withLock { state -> Int? in
-      guard state.text.isEmpty else { return nil }
-      state.lastWait += 1
-      state.waiting[state.lastWait] = Callback(completion)
-      return state.lastWait
+  func whenReadable(at offset: Int64, count: Int) -> Answer<Void> {
+    .pending { [self] cancellation, completion in
+      let number = state.withLock { state -> Int? in
+        guard state.text.isEmpty else { return nil }
+        state.lastWait += 1
+        state.waiting[state.lastWait] = Callback { completion($0.map { .failure($0) } ?? .success(())) }
+        return state.lastWait
+      }
+      guard let number else { return completion(.success(())) }
+      cancellation.begin { { [self] in state.withLock { $0.waiting.removeValue(forKey: number) }?(.EINTR) } }
     }
-    guard let number else {
-      completion(nil)
-      return {}
-    }
-    return { [self] in state.withLock { $0.waiting.removeValue(forKey: number) }?(.EINTR) }
   }
 
   func close() {

@@ -5,22 +5,41 @@ internal import PosixKit
 internal import Sync
 internal import TransferProtocol
 
+/// A node that is one of its kind, and where it is.
+struct FixedNode: Sendable {
+  let node: NodeID
+  let parent: NodeID
+  let name: String
+  /// What a folder of episodes selects, where its rows are in memory.
+  var query: EpisodeQuery?
+  /// `.podcastfs` opens by name but is not listed, so that cp -r and grep -r don't wait in it.
+  var isListed: Bool { node != .control }
+
+  static let all = [
+    FixedNode(node: .discover, parent: .root, name: "Discover"),
+    FixedNode(node: .downloaded, parent: .root, name: "Downloaded"),
+    FixedNode(node: .downloading, parent: .root, name: "Downloading", query: .downloading),
+    FixedNode(node: .paused, parent: .downloading, name: "Paused", query: .paused),
+    FixedNode(node: .failed, parent: .downloading, name: "Failed", query: .failed),
+    FixedNode(node: .latest, parent: .root, name: "Latest"),
+    FixedNode(node: .queue, parent: .root, name: "Queue", query: .queue),
+    FixedNode(node: .search, parent: .root, name: "Search"),
+    FixedNode(node: .subscriptions, parent: .root, name: "Subscriptions"),
+    FixedNode(node: .subscriptionList, parent: .subscriptions, name: PodcastTree.listName),
+    FixedNode(node: .control, parent: .root, name: ".podcastfs"),
+    FixedNode(node: .events, parent: .control, name: "events"),
+    FixedNode(node: .log, parent: .control, name: "log"),
+    FixedNode(node: .metrics, parent: .control, name: "metrics"),
+    FixedNode(node: .status, parent: .control, name: "status.json"),
+  ]
+  static let queries = all.compactMap { fixed in fixed.query.map { (fixed.node, $0) } }
+}
+
 /// The mount's root, and `.podcastfs/`, which is for the owner alone.
 struct FixedFolder: FolderNode {
   let tree: PodcastTree
   let id: NodeID
   var hasVerbs: Bool { false }
-
-  static let names: [NodeID: [(String, NodeID)]] = [
-    .root: [
-      ("Discover", .discover), ("Downloaded", .downloaded), ("Downloading", .downloading),
-      ("Latest", .latest), ("Queue", .queue), ("Search", .search),
-      ("Subscriptions", .subscriptions),
-    ],
-    .control: [("events", .events), ("log", .log), ("metrics", .metrics), ("status.json", .status)],
-  ]
-  /// Opens by name but is not listed, so that cp -r and grep -r don't wait in it.
-  private static let controlName = ".podcastfs"
 
   func listing(for caller: Caller) -> Answer<Listing> {
     if id == .control && !tree.owner.admits(caller) { return .failure(.EACCES) }
@@ -43,10 +62,9 @@ struct FixedFolder: FolderNode {
   }
 
   func lookup(_ name: String, for caller: Caller) -> Answer<Target> {
-    if id == .root && name == Self.controlName { return .value(.node(.control)) }
-    if name == "Discover", !tree.catalog.hasDirectory { return .failure(.ENOENT) }
-    let found = Self.names[id]?.first { $0.0 == name }
-    return found.map { .value(.node($0.1)) } ?? .failure(.ENOENT)
+    let found = FixedNode.all.first { $0.parent == id && $0.name == name }?.node
+    guard let found, found != .discover || tree.catalog.hasDirectory else { return .failure(.ENOENT) }
+    return .value(.node(found))
   }
 
   func extendedAttributes() -> Answer<AttributeList> {
@@ -184,7 +202,7 @@ struct ViewFolder: FolderNode {
       if let target = listing[name] { return .value(target) }
       if id.kind != .downloadedPodcast { return .failure(.ENOENT) }
       return Answer.on(tree.loader) { try tree.loadEpisodes(ofPodcast: id.row) }.then { _ in
-        tree.unlisted(name, ofPodcast: id.row) { state, sidecar in state.isHere(sidecar) }
+        tree.unlisted(name, ofPodcast: id.row, onlyHere: true)
       }
     }
   }

@@ -26,9 +26,7 @@ package protocol OpenFile: AnyObject, Sendable {
   /// Copies the cached part from `offset` on; 0 at the file's end, nil where nothing is cached there.
   func readPart(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, Errno>?
   /// Ends when `read` would answer, or with the reason why it never will.
-  func whenReadable(
-    at offset: Int64, count: Int, _ completion: @escaping @Sendable (Errno?) -> Void
-  ) -> @Sendable () -> Void
+  func whenReadable(at offset: Int64, count: Int) -> Answer<Void>
   /// Whether `read` answers something; else calls `change` when it does (poll(2)).
   func isReady(orAt change: @escaping @Sendable () -> Void) -> Bool
   func write(at offset: Int64, _ bytes: UnsafeRawBufferPointer) -> Result<Int, Errno>
@@ -38,6 +36,8 @@ package protocol OpenFile: AnyObject, Sendable {
 }
 
 extension OpenFile {
+  package var isDirect: Bool { true }
+  package var keepsCache: Bool { false }
   package var isStream: Bool { false }
   package var givesParts: Bool { false }
   package func readPart(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, Errno>? {
@@ -50,12 +50,7 @@ extension OpenFile {
     .failure(.EBADF)
   }
   package func flush() -> Answer<Void> { .value(()) }
-  package func whenReadable(
-    at offset: Int64, count: Int, _ completion: @escaping @Sendable (Errno?) -> Void
-  ) -> @Sendable () -> Void {
-    completion(nil)
-    return {}
-  }
+  package func whenReadable(at offset: Int64, count: Int) -> Answer<Void> { .value(()) }
 }
 
 /// A small file whose bytes are there as a whole when it is opened: status, subscription list, log, sidecars.
@@ -69,7 +64,6 @@ final class TextFile: OpenFile {
     (self.changesAttributes, self.bytes, self.isDirect) = (changesAttributes, bytes, isDirect)
   }
 
-  var keepsCache: Bool { false }
   var size: Int64? { Int64(bytes.count) }
 
   func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, Errno>? {
@@ -88,8 +82,6 @@ final class FollowedFile: OpenFile {
 
   init(_ path: String) { self.path = path }
 
-  var isDirect: Bool { true }
-  var keepsCache: Bool { false }
   var size: Int64? { Self.size(path) }
 
   /// In bytes; 0 where it is not there.

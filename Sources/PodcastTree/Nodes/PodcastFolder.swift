@@ -64,7 +64,7 @@ struct PodcastFolder: FolderNode {
       guard !podcast.isFetched, podcast.cover?.isOnPublicHost == true else {
         return listed(name, for: caller)
       }
-      return tree.unlisted(name, ofPodcast: podcast.id) { state, sidecar in state.isListed(sidecar) }
+      return tree.unlisted(name, ofPodcast: podcast.id, onlyHere: false)
         .recover { _ in listed(name, for: caller) }
     }
   }
@@ -73,7 +73,7 @@ struct PodcastFolder: FolderNode {
     listing(for: caller).then { listing in
       if let target = listing[name] { return .value(target) }
       guard let podcast else { return .failure(.ENOENT) }
-      return tree.unlisted(name, ofPodcast: podcast) { state, sidecar in state.isListed(sidecar) }
+      return tree.unlisted(name, ofPodcast: podcast, onlyHere: false)
     }
   }
 
@@ -109,15 +109,15 @@ extension PodcastTree {
   /// Finds what opens by its name but is not listed: the cover that a search named of a podcast whose
   /// feed was never fetched, and the sidecar of an episode that was just removed. `rm -r` listed that sidecar earlier, and
   /// removes it next.
-  func unlisted(
-    _ name: String, ofPodcast podcast: Int64, _ isShown: @escaping @Sendable (TreeState, Sidecar) -> Bool
-  ) -> Answer<Target> {
+  /// - Parameter onlyHere: in `Downloaded/`.
+  func unlisted(_ name: String, ofPodcast podcast: Int64, onlyHere: Bool) -> Answer<Target> {
     let found = state.withLock { state -> Sidecar? in
       if let draft = state.draft(name, ofPodcast: podcast) { return draft }
       guard let entry = state.podcasts[podcast] else { return nil }
-      if let cover = entry.cover, cover.name == name { return isShown(state, cover) ? cover : nil }
-      let sidecars = entry.episodes?.lazy.flatMap(\.sidecars).filter { $0.name == name }
-      return sidecars?.first { isShown(state, $0) }
+      let named =
+        entry.cover?.name == name
+        ? entry.cover : entry.episodes?.lazy.flatMap(\.sidecars).first { $0.name == name }
+      return named.flatMap { (onlyHere ? state.isHere($0) : state.isListed($0)) ? $0 : nil }
     }
     return found.map { .value(.sidecar($0)) } ?? .failure(.ENOENT)
   }

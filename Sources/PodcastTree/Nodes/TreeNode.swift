@@ -40,16 +40,11 @@ protocol FolderNode: TreeNode {
 
 extension FolderNode {
   func attributes() -> Answer<NodeAttributes> {
-    @Sendable func find() -> Answer<NodeAttributes>? {
-      let presence = tree.state.withLock { $0.presence(of: id) }
-      switch presence {
-      case .unread: return nil
-      case .gone: return .failure(.ENOENT)
-      case .there: return .value(tree.directoryAttributes(id, presence))
-      }
-    }
-    if let found = find() { return found }
-    return Answer.on(tree.loader) { try tree.load(id) }.then { find() ?? .failure(.ENOENT) }
+    Answer.inMemory(or: tree.loader) {
+      tree.state.withLock { $0.presence(of: id) }
+    } load: {
+      try tree.load(id)
+    }.then { presence in .ready(presence.map { tree.directoryAttributes(id, changed: $0) }) }
   }
 
   func open(writes: Bool, for caller: Caller) -> Answer<any OpenFile> { .failure(.EISDIR) }
@@ -90,8 +85,7 @@ extension PodcastTree {
     case .root, .control: FixedFolder(tree: self, id: id)
     case .search, .discover, .subscriptions, .downloaded: PlainFolder(tree: self, id: id)
     case .latest, .downloading, .paused, .failed, .queue: ViewFolder(tree: self, id: id)
-    case .status, .events, .metrics, .log: ControlFile(tree: self, id: id)
-    case .subscriptionList: SubscriptionListFile(tree: self)
+    case .status, .events, .metrics, .log, .subscriptionList: ControlFile(tree: self, id: id)
     default: nil
     }
   }

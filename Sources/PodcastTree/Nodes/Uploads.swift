@@ -52,8 +52,6 @@ final class Upload: OpenFile {
     get { state.withLock { $0.name } }
     set { state.withLock { $0.name = newValue } }
   }
-  var isDirect: Bool { true }
-  var keepsCache: Bool { false }
   var size: Int64? { (try? file.status()).map { Int64($0.st_size) } }
   var attributes: NodeAttributes {
     let time = (try? file.status())?.st_mtim ?? timespec()

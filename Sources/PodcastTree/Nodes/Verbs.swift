@@ -174,7 +174,7 @@ extension PodcastTree {
       return self.isFree(newName).then {
         self.commit {
           let listed = try self.catalog.subscribe(result: result.row, name: newName)
-          self.moved(result, to: NodeID(.subscription, listed.id))
+          self.kernel?.moved(result, to: NodeID(.subscription, listed.id))
         }
       }
     }

@@ -140,9 +140,9 @@ extension PodcastTree {
     let isKnown: @Sendable () -> Bool = { [state] in state.withLock { $0.copy(of: sidecar) != nil } }
     guard case .remote(let address) = sidecar.content, !isKnown() else { return }
     ahead.async { [weak self] in
-      guard !isKnown(), case .pending(let start)? = self?.fetch(sidecar, address, old: nil) else { return }
+      guard !isKnown(), let fetch = self?.fetch(sidecar, address, old: nil) else { return }
       let hasEnded = Monitor(false)
-      _ = start { _ in hasEnded.withLockNotifying { $0 = true } }
+      fetch.run(Cancellation()) { _ in hasEnded.withLockNotifying { $0 = true } }
       _ = hasEnded.wait(until: .after(Self.longestFetch)) { $0 ? true : nil }
     }
   }

@@ -70,17 +70,14 @@ extension PodcastTree {
     if let upload = state.uploads[id] { return upload.attributes }
     if !id.isDirectory { return controlFileAttributes(id, state) }
     let presence = state.presence(of: id)
-    var attributes = directoryAttributes(id, presence)
+    var attributes = directoryAttributes(id, changed: (try? presence?.get()) ?? nil)
     // The rows that decide its time have not been read: the kernel asks when a program does.
-    if case .unread = presence { attributes.timeout = 0 }
+    if presence == nil { attributes.timeout = 0 }
     return attributes
   }
 
-  /// What stat(2) shows of a directory.
-  func directoryAttributes(_ id: NodeID, _ presence: TreeState.Presence) -> NodeAttributes {
-    let changed: FileTime? = if case .there(let changed) = presence { changed } else { nil }
-    return NodeAttributes(
-      node: id, permissions: id == .control ? 0o700 : 0o755, modified: changed ?? started)
+  func directoryAttributes(_ id: NodeID, changed: FileTime?) -> NodeAttributes {
+    NodeAttributes(node: id, permissions: id == .control ? 0o700 : 0o755, modified: changed ?? started)
   }
 }
 

@@ -115,10 +115,8 @@ struct Views: Sendable {
   private(set) var queries: [NodeID: EpisodeQuery]
   /// `Downloading/` with its folders, the queue, the folders of `Downloaded/`; `Latest/` and searches for episodes where
   /// their rows have been read.
-  private(set) var results: [NodeID: QueryResult] = [
-    .downloading: QueryResult(.downloading), .paused: QueryResult(.paused), .failed: QueryResult(.failed),
-    .queue: QueryResult(.queue),
-  ]
+  private(set) var results = Dictionary(
+    uniqueKeysWithValues: FixedNode.queries.map { ($0, QueryResult($1)) })
   /// When what a folder lists last changed.
   private(set) var times: [NodeID: FileTime] = [:]
   /// Places in the queue, from 1, by episode.
@@ -136,7 +134,7 @@ struct Views: Sendable {
   func query(of folder: NodeID) -> EpisodeQuery? { queries[folder] ?? results[folder]?.query }
 
   /// The folders of episodes of several podcasts.
-  var mixed: [NodeID] { [.queue, .downloading, .paused, .failed] + queries.keys }
+  var mixed: [NodeID] { FixedNode.queries.map(\.0) + queries.keys }
 
   func all(ofEpisode id: Int64) -> [NodeID] {
     mixed + [NodeID(.downloadedPodcast, EpisodeID.podcast(of: id))]

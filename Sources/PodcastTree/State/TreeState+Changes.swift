@@ -122,7 +122,7 @@ extension TreeState {
         continue
       }
       guard let items = items(of: folder) else {
-        forget(folder)
+        listings[folder] = nil
         continue
       }
       var new = Listing(items)

@@ -55,7 +55,7 @@ extension TreeState {
     case .emptied(let folder):
       guard let name = views[folder]?.name, views[folder]?.count == 0 else { return Difference() }
       views.remove(folder)
-      forget(folder)
+      listings[folder] = nil
       var names = Names()
       names.add(name, in: .downloaded, Shown(target: .node(folder), node: folder))
       return show(from: names, to: Names(), at: .now)
@@ -78,15 +78,15 @@ extension TreeState {
     self.searches = searches
     views.note(searches)
     let (ids, oldIDs) = (Set(searches.map(\.id)), Set(old.map(\.id)))
-    for id in oldIDs.subtracting(ids) { forget(NodeID(.search, id)) }
+    for id in oldIDs.subtracting(ids) { listings[NodeID(.search, id)] = nil }
     let languages = old.filter { !ids.contains($0.id) } + searches.filter { !oldIDs.contains($0.id) }
     for id in results.keys where !ids.contains(id) {
       for folder in results.removeValue(forKey: id) ?? [] {
         podcasts[folder.podcast]?.results[folder.id] = nil
         folders[NodeID(.result, folder.id)] = nil
-        forget(NodeID(.result, folder.id))
+        listings[NodeID(.result, folder.id)] = nil
       }
-      forget(NodeID(.search, id))
+      listings[NodeID(.search, id)] = nil
     }
     if isFirst { return Difference() }
     defer { forgetUnshown() }
@@ -99,7 +99,7 @@ extension TreeState {
     let old = results.updateValue(new, forKey: id)
     for gone in Set((old ?? []).map(\.id)).subtracting(new.map(\.id)) {
       folders[NodeID(.result, gone)] = nil
-      forget(NodeID(.result, gone))
+      listings[NodeID(.result, gone)] = nil
     }
     for folder in new { folders[NodeID(.result, folder.id)] = folder }
     if let search, let place = searches?.firstIndex(where: { $0.id == id }) { searches?[place] = search }
@@ -131,7 +131,7 @@ extension TreeState {
       followed[folder.podcast] = NodeID(.subscription, folder.id)
       folders[NodeID(.subscription, folder.id)] = folder
     }
-    for (podcast, node) in gone where followed[podcast] == nil { forget(node) }
+    for (podcast, node) in gone where followed[podcast] == nil { listings[node] = nil }
     subscriptionListSize = nil
     if isFirst { return Difference() }
     var difference = remake([.subscriptions])

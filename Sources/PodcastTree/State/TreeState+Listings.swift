@@ -4,10 +4,11 @@ internal import PodcastModel
 extension TreeState {
   /// What a directory lists; nil where its rows are not in memory.
   func items(of folder: NodeID) -> [Listing.Item]? {
+    let fixed = FixedNode.all.filter {
+      $0.parent == folder && $0.isListed && ($0.node != .discover || hasDirectory)
+    }.map { Listing.Item($0.name, .node($0.node)) }
     switch (folder, folder.kind) {
-    case (.root, _), (.control, _):
-      return FixedFolder.names[folder]?.filter { $0.1 != .discover || hasDirectory }
-        .map { Listing.Item($0.0, .node($0.1)) }
+    case (.root, _), (.control, _): return fixed
     case (.search, _):
       return searches?.filter { $0.category == nil }
         .map { Listing.Item($0.name, .node(NodeID(.search, $0.id))) }
@@ -20,8 +21,7 @@ extension TreeState {
         upload.name.map { Listing.Item($0, .node(upload.node)) }
       }
       return subscriptions.map { folders in
-        [Listing.Item(PodcastTree.listName, .node(.subscriptionList))]
-          + folders.map { Listing.Item($0.name, .node(NodeID(.subscription, $0.id))) } + files
+        fixed + folders.map { Listing.Item($0.name, .node(NodeID(.subscription, $0.id))) } + files
       }
     case (.downloaded, _):
       return views.results.filter { $0.key.kind == .downloadedPodcast }.map {
@@ -42,14 +42,9 @@ extension TreeState {
     case (_, .downloadedPodcast):
       guard let view = views[folder], let podcast = podcasts[folder.row] else { return [] }
       return items(of: view.shown.map(\.episode), podcast) { isHere($0) }
-    case (.downloading, _):
-      return views[folder].map { items(of: $0) + Self.downloadFolders.map { Listing.Item($0, .node($1)) } }
-    default: return views[folder].map { items(of: $0) }
+    default: return views[folder].map { items(of: $0) + fixed }
     }
   }
-
-  /// In `Downloading/`.
-  static let downloadFolders = [("Failed", NodeID.failed), ("Paused", NodeID.paused)]
 
   private func items(of view: QueryResult) -> [Listing.Item] {
     view.shown.compactMap { row in
@@ -68,39 +63,16 @@ extension TreeState {
 
   /// The listing of a directory, made where it is not in memory; nil where its rows are not.
   mutating func listing(of folder: NodeID) -> Listing? {
-    if let listing = listings[folder] {
-      touch(folder)
-      return listing
-    }
+    if let listing = listings[folder] { return listing }
     guard let items = items(of: folder) else { return nil }
     let listing = Listing(items)
     listings[folder] = listing
-    touch(folder)
-    makeRoom(sparing: folder)
-    return listing
-  }
-
-  private mutating func touch(_ folder: NodeID) {
-    if listingUse.last == folder { return }
-    if let place = listingUse.lastIndex(of: folder) { listingUse.remove(at: place) }
-    listingUse.append(folder)
-  }
-
-  private mutating func makeRoom(sparing folder: NodeID) {
-    var total = listings.values.reduce(0) { $0 + $1.items.count }
-    while total > Self.namesInMemory, let oldest = listingUse.first, oldest != folder {
-      listingUse.removeFirst()
-      // A view's listing is no more than the view, which stays.
-      guard let dropped = listings[oldest], oldest.kind != .fixed else { continue }
-      total -= dropped.items.count
-      listings[oldest] = nil
+    // A view's listing is no more than the view, which stays.
+    if listings.values.reduce(0, { $0 + $1.items.count }) > Self.namesInMemory {
+      listings = listings.filter { $0.key == folder || $0.key.kind == .fixed }
     }
     forgetUnshown()
-  }
-
-  mutating func forget(_ folder: NodeID) {
-    listings[folder] = nil
-    listingUse.removeAll { $0 == folder }
+    return listing
   }
 
   /// Forgets podcasts that nothing in memory shows any more.

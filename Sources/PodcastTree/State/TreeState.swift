@@ -1,5 +1,6 @@
 internal import Catalog
 internal import PodcastModel
+internal import PosixKit
 internal import Transcripts
 internal import TransferProtocol
 
@@ -45,10 +46,8 @@ struct TreeState: Sendable {
   // MARK: What is listed
 
   var listings: [NodeID: Listing] = [:]
-  /// Directories that were listed, the one last asked for at the end.
-  var listingUse: [NodeID] = []
 
-  /// So many names are kept; the directory asked for last always is.
+  /// Of more names, only those of the directory asked for last are kept.
   static let namesInMemory = 25_000
 
   // MARK: Episodes and podcasts
@@ -125,31 +124,22 @@ struct TreeState: Sendable {
 
   // MARK: Directories
 
-  enum Presence {
-    /// Memory does not say: its rows are to be read first.
-    case unread
-    case gone
-    /// - Parameter changed: when what it lists last changed; nil where nothing says so.
-    case there(changed: FileTime?)
-  }
-
-  func presence(of folder: NodeID) -> Presence {
+  /// When what a folder lists last changed, or ENOENT where it is gone; nil where its rows are to be read first.
+  func presence(of folder: NodeID) -> Result<FileTime?, Errno>? {
     switch (folder, folder.kind) {
-    case (.search, _): return searches == nil ? .unread : .there(changed: time(listTimes.searches))
+    case (.search, _): return searches == nil ? nil : .success(time(listTimes.searches))
     case (.subscriptions, _):
-      if subscriptions == nil { return .unread }
-      return .there(changed: time(max(listTimes.subscriptions, listTimes.uploads)))
-    case (.latest, _): return subscriptions == nil ? .unread : .there(changed: latestTime)
+      if subscriptions == nil { return nil }
+      return .success(time(max(listTimes.subscriptions, listTimes.uploads)))
+    case (.latest, _): return subscriptions == nil ? nil : .success(latestTime)
     case (_, .search):
-      guard let searches else { return .unread }
-      let made = searches.first { $0.id == folder.row }.map { time($0.changed) }
-      return made.map { .there(changed: [$0, views.times[folder]].compactMap(\.self).max()) } ?? .gone
-    case (_, .result), (_, .subscription):
-      // Shows sort by news.
-      return folders[folder].map {
-        .there(changed: folder.kind == .result ? $0.changed : $0.newest ?? $0.changed)
-      } ?? .unread
-    default: return .there(changed: views.times[folder])
+      guard let searches else { return nil }
+      guard let search = searches.first(where: { $0.id == folder.row }) else { return .failure(.ENOENT) }
+      return .success([time(search.changed), views.times[folder]].compactMap(\.self).max())
+    case (_, .result): return folders[folder].map { .success($0.changed) }
+    // Shows sort by news.
+    case (_, .subscription): return folders[folder].map { .success($0.newest ?? $0.changed) }
+    default: return .success(views.times[folder])
     }
   }
 
@@ -169,13 +159,7 @@ struct TreeState: Sendable {
   func place(of node: NodeID) -> (parent: NodeID, name: String)? {
     switch node.kind {
     case .fixed:
-      if node == .control { return (.root, ".podcastfs") }
-      if node == .subscriptionList { return (.subscriptions, PodcastTree.listName) }
-      if let name = Self.downloadFolders.first(where: { $0.1 == node })?.0 { return (.downloading, name) }
-      for (folder, names) in FixedFolder.names {
-        if let name = names.first(where: { $0.1 == node })?.0 { return (folder, name) }
-      }
-      return nil
+      return FixedNode.all.first { $0.node == node }.map { ($0.parent, $0.name) }
     case .search:
       guard let search = searches?.first(where: { $0.id == node.row }) else { return nil }
       guard let category = search.category else { return (.search, search.name) }

@@ -4,70 +4,59 @@ internal import TransferProtocol
 
 /// The result of an operation: ready, or still to come.
 package enum Answer<Value: Sendable>: Sendable {
+  package typealias Completion = @Sendable (Result<Value, Errno>) -> Void
+
   case ready(Result<Value, Errno>)
-  /// Starts the operation. It calls the completion exactly once, on any thread. The returned closure gives the operation up:
-  /// it then completes with EINTR, unless it has completed.
-  case pending(@Sendable (@escaping @Sendable (Result<Value, Errno>) -> Void) -> @Sendable () -> Void)
+  /// Starts the operation. It calls the completion exactly once, on any thread; given up, with EINTR.
+  case pending(@Sendable (Cancellation, @escaping Completion) -> Void)
 
   package static func value(_ value: Value) -> Answer { .ready(.success(value)) }
   package static func failure(_ errno: Errno) -> Answer { .ready(.failure(errno)) }
 
+  package func run(_ cancellation: Cancellation, _ completion: @escaping Completion) {
+    switch self {
+    case .ready(let result): completion(result)
+    case .pending(let start): start(cancellation, completion)
+    }
+  }
+
+  private func whenEnded<Next: Sendable>(
+    _ next: @escaping @Sendable (Result<Value, Errno>) -> Answer<Next>
+  ) -> Answer<Next> {
+    switch self {
+    case .ready(let result): next(result)
+    case .pending(let start):
+      .pending { cancellation, completion in
+        start(cancellation) { next($0).run(cancellation, completion) }
+      }
+    }
+  }
+
   package func then<Next: Sendable>(
     _ next: @escaping @Sendable (Value) -> Answer<Next>
   ) -> Answer<Next> {
-    switch self {
-    case .ready(.success(let value)): next(value)
-    case .ready(.failure(let errno)): .failure(errno)
-    case .pending(let start):
-      .pending { completion in
-        let stages = Stages()
-        let cancel = start { result in
-          switch result {
-          case .failure(let errno): completion(.failure(errno))
-          case .success(let value):
-            switch next(value) {
-            case .ready(let result): completion(result)
-            case .pending(let start): stages.enter(2, start(completion))
-            }
-          }
-        }
-        stages.enter(1, cancel)
-        return { stages.cancel() }
+    whenEnded { result in
+      switch result {
+      case .success(let value): next(value)
+      case .failure(let errno): .failure(errno)
       }
     }
   }
 
   package func map<Next: Sendable>(_ transform: @escaping @Sendable (Value) -> Next) -> Answer<Next> {
-    then { .value(transform($0)) }
+    whenEnded { .ready($0.map(transform)) }
   }
 
   package func recover(_ other: @escaping @Sendable (Errno) -> Answer) -> Answer {
-    switch self {
-    case .ready(.success): return self
-    case .ready(.failure(let errno)): return other(errno)
-    case .pending(let start):
-      let asResult = Answer<Result<Value, Errno>>.pending { completion in start { completion(.success($0)) } }
-      return asResult.then { result in
-        switch result {
-        case .success(let value): .value(value)
-        case .failure(let errno): other(errno)
-        }
-      }
+    whenEnded { result in
+      if case .failure(let errno) = result { other(errno) } else { .ready(result) }
     }
   }
 
-  func onEnd(_ note: @escaping @Sendable (Result<Value, Errno>) -> Void) -> Answer {
-    switch self {
-    case .ready(let result):
-      note(result)
-      return self
-    case .pending(let start):
-      return .pending { completion in
-        start { result in
-          note(result)
-          completion(result)
-        }
-      }
+  func onEnd(_ note: @escaping @Sendable () -> Void) -> Answer {
+    whenEnded { result in
+      note()
+      return .ready(result)
     }
   }
 
@@ -85,13 +74,13 @@ package enum Answer<Value: Sendable>: Sendable {
       waiter?(result)
     }
     if let result = outcome.withLock({ $0.result }) { return .ready(result) }
-    return .pending { completion in
+    return .pending { cancellation, completion in
       let result = outcome.withLock { outcome in
         outcome.waiter = Callback(completion)
         return outcome.result
       }
-      if let result { completion(result) }
-      return { task.cancel() }
+      if let result { return completion(result) }
+      cancellation.begin { { task.cancel() } }
     }
   }
 
@@ -99,9 +88,11 @@ package enum Answer<Value: Sendable>: Sendable {
   static func task<Failure>(
     _ begin: @escaping @Sendable (@escaping @Sendable (Result<Value, Failure>) -> Void) -> any Cancellable
   ) -> Answer {
-    .pending { completion in
-      let task = begin { completion($0.mapError(\.errnoForReader)) }
-      return { task.cancel() }
+    .pending { cancellation, completion in
+      cancellation.begin {
+        let task = begin { completion($0.mapError(\.errnoForReader)) }
+        return { task.cancel() }
+      }
     }
   }
 
@@ -121,39 +112,45 @@ package enum Answer<Value: Sendable>: Sendable {
   static func on(
     _ queue: WorkQueue, _ work: @escaping @Sendable () throws -> Value
   ) -> Answer {
-    .pending { completion in
+    .pending { _, completion in
       queue.async { completion(Result { try work() }.mapError(\.errnoForReader)) }
-      return {}
     }
   }
 }
 
-/// Gives up whichever stage of a chain is under way.
-private final class Stages: Sendable {
+/// Gives up whichever stage of an answer is under way.
+package final class Cancellation: Sendable {
   private struct State {
     var stage = 0
-    var cancel: (@Sendable () -> Void)?
+    var giveUp: Callback<Void>?
     var isCancelled = false
   }
   private let state = Monitor(State())
 
-  /// A stage may have begun before the one before it says how it is given up.
-  func enter(_ stage: Int, _ cancel: @escaping @Sendable () -> Void) {
+  package init() {}
+
+  /// - Parameter start: gives what ends the stage early; that does nothing once the stage has ended.
+  func begin(_ start: () -> @Sendable () -> Void) {
+    let stage = state.withLock { state in
+      state.stage += 1
+      return state.stage
+    }
+    let giveUp = Callback(start())
     let isLate = state.withLock { state in
+      // The next stage may have begun by now.
       if stage < state.stage { return false }
-      state.stage = stage
-      state.cancel = cancel
+      state.giveUp = giveUp
       return state.isCancelled
     }
-    if isLate { cancel() }
+    if isLate { giveUp() }
   }
 
-  func cancel() {
-    let cancel = state.withLock { state in
+  package func cancel() {
+    let giveUp = state.withLock { state in
       state.isCancelled = true
-      return state.cancel
+      return state.giveUp
     }
-    cancel?()
+    giveUp?()
   }
 }
 

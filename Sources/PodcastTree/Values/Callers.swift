@@ -7,16 +7,11 @@ package struct Caller: Hashable, Sendable {
   package var thread: Int32
   /// Whether it opens with O_NOATIME: to learn a file's type, or for a backup.
   package var sniffs: Bool
-  /// Whether it has had the file open since another process served the mount.
-  package var comesAgain: Bool
-  /// Which generation it had open then; 0 where none.
-  package var generation: UInt32
+  /// Which generation it has had open since another process served the mount: 0 where a file has none; nil for a new open.
+  package var resumes: UInt32?
 
-  package init(
-    user: UInt32, thread: Int32, sniffs: Bool = false, comesAgain: Bool = false, generation: UInt32 = 0
-  ) {
-    (self.user, self.thread, self.sniffs, self.comesAgain) = (user, thread, sniffs, comesAgain)
-    self.generation = generation
+  package init(user: UInt32, thread: Int32, sniffs: Bool = false, resumes: UInt32? = nil) {
+    (self.user, self.thread, self.sniffs, self.resumes) = (user, thread, sniffs, resumes)
   }
 
   /// The owner of the mount, not by any program.
