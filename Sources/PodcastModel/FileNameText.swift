@@ -32,24 +32,19 @@ package enum FileNameText {
 
   /// Whether it is plain ASCII in which there is nothing to be changed, as most titles are.
   private static func isClean(_ text: String) -> Bool {
-    let bytes = text.utf8
-    guard let first = bytes.first, let last = bytes.last, bytes.count <= 4096, first != blank, last != blank,
-      last != UInt8(ascii: ".")
-    else { return bytes.isEmpty }
-    var before: UInt8 = 0
-    for byte in bytes {
-      guard (0x20..<0x7F).contains(byte), byte != blank || before != blank else { return false }
-      switch byte {
-      case UInt8(ascii: ":"), UInt8(ascii: "/"), UInt8(ascii: "\\"), UInt8(ascii: "|"), UInt8(ascii: "\""),
-        UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "*"), UInt8(ascii: "?"):
+    let blank = UInt8(ascii: " ")
+    // As if one stood before the text: none may begin it.
+    var before = blank
+    for byte in text.utf8 {
+      if byte < 0x20 || byte >= 0x7F || byte == blank && before == blank || forbidden.contains(byte) {
         return false
-      default: before = byte
       }
+      before = byte
     }
-    return true
+    return text.isEmpty || before != blank && before != UInt8(ascii: ".") && text.utf8.count <= 4096
   }
 
-  private static let blank = UInt8(ascii: " ")
+  private static let forbidden = Array(#":/\|"<>*?"#.utf8)
 
   /// Shortens a text to both limits and removes blanks and dots from its end. The cut is at the end of the last word if
   /// that keeps three quarters of what fits, else between graphemes. A first grapheme that exceeds a limit is cut

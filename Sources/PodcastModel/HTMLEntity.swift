@@ -28,42 +28,39 @@ package enum HTMLEntity {
     return value == 0 ? nil : Unicode.Scalar(value)
   }
 
-  /// What a named reference of HTML 4 (§24) or `apos` stands for.
+  /// What the references of HTML 4 (§24) and `apos` stand for.
   private static let names: [String: String] = {
     var names: [String: String] = [:]
-    for entry in list.split(whereSeparator: \.isWhitespace) {
-      let parts = entry.split(separator: "=")
-      names[String(parts[0])] = UInt32(parts[1], radix: 16).flatMap(Unicode.Scalar.init).map { String($0) }
+    var code: UInt32 = 0
+    for word in list.split(whereSeparator: \.isWhitespace) {
+      if word.last == ":" {
+        code = UInt32(word.dropLast(), radix: 16) ?? 0
+      } else {
+        names[String(word)] = Unicode.Scalar(code).map { String($0) }
+        code += 1
+      }
     }
     return names
   }()
 
-  /// Names and code points in hexadecimal.
+  /// Code points in hexadecimal, each before the names of it and those that follow it.
   private static let list = """
-    Aacute=C1 aacute=E1 Acirc=C2 acirc=E2 acute=B4 AElig=C6 aelig=E6 Agrave=C0 agrave=E0 alefsym=2135
-    Alpha=391 alpha=3B1 amp=26 and=2227 ang=2220 apos=27 Aring=C5 aring=E5 asymp=2248 Atilde=C3 atilde=E3
-    Auml=C4 auml=E4 bdquo=201E Beta=392 beta=3B2 brvbar=A6 bull=2022 cap=2229 Ccedil=C7 ccedil=E7 cedil=B8
-    cent=A2 Chi=3A7 chi=3C7 circ=2C6 clubs=2663 cong=2245 copy=A9 crarr=21B5 cup=222A curren=A4 Dagger=2021
-    dagger=2020 dArr=21D3 darr=2193 deg=B0 Delta=394 delta=3B4 diams=2666 divide=F7 Eacute=C9 eacute=E9
-    Ecirc=CA ecirc=EA Egrave=C8 egrave=E8 empty=2205 emsp=2003 ensp=2002 Epsilon=395 epsilon=3B5 equiv=2261
-    Eta=397 eta=3B7 ETH=D0 eth=F0 Euml=CB euml=EB euro=20AC exist=2203 fnof=192 forall=2200 frac12=BD
-    frac14=BC frac34=BE frasl=2044 Gamma=393 gamma=3B3 ge=2265 gt=3E hArr=21D4 harr=2194 hearts=2665
-    hellip=2026 Iacute=CD iacute=ED Icirc=CE icirc=EE iexcl=A1 Igrave=CC igrave=EC image=2111 infin=221E
-    int=222B Iota=399 iota=3B9 iquest=BF isin=2208 Iuml=CF iuml=EF Kappa=39A kappa=3BA Lambda=39B lambda=3BB
-    lang=2329 laquo=AB lArr=21D0 larr=2190 lceil=2308 ldquo=201C le=2264 lfloor=230A lowast=2217 loz=25CA
-    lrm=200E lsaquo=2039 lsquo=2018 lt=3C macr=AF mdash=2014 micro=B5 middot=B7 minus=2212 Mu=39C mu=3BC
-    nabla=2207 nbsp=A0 ndash=2013 ne=2260 ni=220B not=AC notin=2209 nsub=2284 Ntilde=D1 ntilde=F1 Nu=39D
-    nu=3BD Oacute=D3 oacute=F3 Ocirc=D4 ocirc=F4 OElig=152 oelig=153 Ograve=D2 ograve=F2 oline=203E
-    Omega=3A9 omega=3C9 Omicron=39F omicron=3BF oplus=2295 or=2228 ordf=AA ordm=BA Oslash=D8 oslash=F8
-    Otilde=D5 otilde=F5 otimes=2297 Ouml=D6 ouml=F6 para=B6 part=2202 permil=2030 perp=22A5 Phi=3A6 phi=3C6
-    Pi=3A0 pi=3C0 piv=3D6 plusmn=B1 pound=A3 Prime=2033 prime=2032 prod=220F prop=221D Psi=3A8 psi=3C8
-    quot=22 radic=221A rang=232A raquo=BB rArr=21D2 rarr=2192 rceil=2309 rdquo=201D real=211C reg=AE
-    rfloor=230B Rho=3A1 rho=3C1 rlm=200F rsaquo=203A rsquo=2019 sbquo=201A Scaron=160 scaron=161 sdot=22C5
-    sect=A7 shy=AD Sigma=3A3 sigma=3C3 sigmaf=3C2 sim=223C spades=2660 sub=2282 sube=2286 sum=2211 sup=2283
-    sup1=B9 sup2=B2 sup3=B3 supe=2287 szlig=DF Tau=3A4 tau=3C4 there4=2234 Theta=398 theta=3B8 thetasym=3D1
-    thinsp=2009 THORN=DE thorn=FE tilde=2DC times=D7 trade=2122 Uacute=DA uacute=FA uArr=21D1 uarr=2191
-    Ucirc=DB ucirc=FB Ugrave=D9 ugrave=F9 uml=A8 upsih=3D2 Upsilon=3A5 upsilon=3C5 Uuml=DC uuml=FC
-    weierp=2118 Xi=39E xi=3BE Yacute=DD yacute=FD yen=A5 Yuml=178 yuml=FF Zeta=396 zeta=3B6 zwj=200D
-    zwnj=200C
+    22: quot 26: amp apos 3C: lt 3E: gt A0: nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy
+    reg macr deg plusmn sup2 sup3 acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave
+    Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve
+    Oacute Ocirc Otilde Ouml times Oslash Ugrave Uacute Ucirc Uuml Yacute THORN szlig agrave aacute acirc atilde
+    auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute ocirc otilde
+    ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml 152: OElig oelig 160: Scaron scaron 178: Yuml
+    192: fnof 2C6: circ 2DC: tilde 391: Alpha Beta Gamma Delta Epsilon Zeta Eta Theta Iota Kappa Lambda Mu Nu Xi
+    Omicron Pi Rho 3A3: Sigma Tau Upsilon Phi Chi Psi Omega 3B1: alpha beta gamma delta epsilon zeta eta theta iota
+    kappa lambda mu nu xi omicron pi rho sigmaf sigma tau upsilon phi chi psi omega 3D1: thetasym upsih 3D6: piv
+    2002: ensp emsp 2009: thinsp 200C: zwnj zwj lrm rlm 2013: ndash mdash 2018: lsquo rsquo sbquo 201C: ldquo rdquo
+    bdquo 2020: dagger Dagger bull 2026: hellip 2030: permil 2032: prime Prime 2039: lsaquo rsaquo 203E: oline
+    2044: frasl 20AC: euro 2111: image 2118: weierp 211C: real 2122: trade 2135: alefsym 2190: larr uarr rarr darr
+    harr 21B5: crarr 21D0: lArr uArr rArr dArr hArr 2200: forall 2202: part exist 2205: empty 2207: nabla isin notin
+    220B: ni 220F: prod 2211: sum minus 2217: lowast 221A: radic 221D: prop infin 2220: ang 2227: and or cap cup int
+    2234: there4 223C: sim 2245: cong 2248: asymp 2260: ne equiv 2264: le ge 2282: sub sup nsub 2286: sube supe
+    2295: oplus 2297: otimes 22A5: perp 22C5: sdot 2308: lceil rceil lfloor rfloor 2329: lang rang 25CA: loz
+    2660: spades 2663: clubs 2665: hearts diams
     """
 }

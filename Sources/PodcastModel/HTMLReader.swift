@@ -60,6 +60,14 @@ package struct HTMLReader {
     return .text
   }
 
+  /// What `write` makes of the pieces that follow.
+  consuming func text(_ write: (Piece, inout HTMLReader, inout [UInt8]) -> Void) -> String {
+    var output: [UInt8] = []
+    output.reserveCapacity(bytes.count)
+    while let piece = next() { write(piece, &self, &output) }
+    return String(decoding: output, as: UTF8.self)
+  }
+
   /// Leaves out what follows the start tag of `script` or `style` up to its end tag.
   package mutating func skipContent(of name: String) {
     var reader = self
@@ -126,7 +134,8 @@ package struct HTMLReader {
       return .section
     }
     if rest.starts(with: "<!--".utf8) {
-      skip(4, to: "-->")
+      // HTML takes "<!-->" for a whole comment.
+      skip(2, to: "-->")
     } else if let end = rest.firstIndex(of: UInt8(ascii: ">")) {
       position += end + 1
     } else {

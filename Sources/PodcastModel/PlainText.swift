@@ -20,10 +20,7 @@ package enum PlainText {
 
   /// The mere words, for an index: a blank in the place of each tag, white space as it is.
   package static func words(_ html: UnsafeBufferPointer<UInt8>) -> String {
-    var reader = HTMLReader(html)
-    var output: [UInt8] = []
-    output.reserveCapacity(html.count)
-    while let piece = reader.next() {
+    HTMLReader(html).text { piece, reader, output in
       switch piece {
       case .text: output += reader.source
       case .reference(let text): output += text.utf8
@@ -33,7 +30,6 @@ package enum PlainText {
         if tag.hidesContent { reader.skipContent(of: tag.name) }
       }
     }
-    return String(decoding: output, as: UTF8.self)
   }
 
   /// Whether line breaks are mere white space, as in HTML.

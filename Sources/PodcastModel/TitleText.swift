@@ -17,20 +17,13 @@ package enum TitleText {
   }
 
   static func resolvingReferences(in bytes: HTMLReader.Bytes) -> String {
-    var reader = HTMLReader(bytes, tags: false)
-    var output: [UInt8] = []
-    output.reserveCapacity(bytes.count)
-    while let piece = reader.next() {
+    HTMLReader(bytes, tags: false).text { piece, reader, output in
       if case .reference(let text) = piece { output += text.utf8 } else { output += reader.source }
     }
-    return String(decoding: output, as: UTF8.self)
   }
 
   private static func withoutTags(_ bytes: HTMLReader.Bytes) -> String {
-    var reader = HTMLReader(bytes, references: false)
-    var output: [UInt8] = []
-    output.reserveCapacity(bytes.count)
-    while let piece = reader.next() {
+    HTMLReader(bytes, references: false).text { piece, reader, output in
       switch piece {
       case .start(let tag) where tags.contains(tag.name) && tag.isWellFormed:
         if tag.hidesContent { reader.skipContent(of: tag.name) }
@@ -38,14 +31,11 @@ package enum TitleText {
       default: output += reader.source
       }
     }
-    return String(decoding: output, as: UTF8.self)
   }
 
   private static let tags: Set<String> = [
     "a", "abbr", "b", "big", "br", "cite", "code", "div", "em", "font", "i", "img", "mark", "p", "q", "s",
     "small", "span", "strike", "strong", "sub", "sup", "tt", "u", "script", "noscript", "style", "iframe",
-    "object", "h1",
-    "h2",
-    "h3", "h4", "h5", "h6", "center", "del", "ins",
+    "object", "h1", "h2", "h3", "h4", "h5", "h6", "center", "del", "ins",
   ]
 }

@@ -6,17 +6,14 @@ package protocol Bindable: Sendable {
   func bind(to statement: OpaquePointer, at place: Int32) -> Int32
 }
 
-extension Int64: Bindable {
-  package func bind(to statement: OpaquePointer, at place: Int32) -> Int32 {
-    sqlite3_bind_int64(statement, place, self)
-  }
-}
-
-extension Int: Bindable {
+extension Bindable where Self: BinaryInteger {
   package func bind(to statement: OpaquePointer, at place: Int32) -> Int32 {
     sqlite3_bind_int64(statement, place, Int64(self))
   }
 }
+
+extension Int64: Bindable {}
+extension Int: Bindable {}
 
 extension Bool: Bindable {
   package func bind(to statement: OpaquePointer, at place: Int32) -> Int32 {

@@ -35,3 +35,10 @@ package enum CivilTime {
     return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
   }
 }
+
+extension StringProtocol {
+  /// The number that a text of decimal digits alone stands for; nil for any other text, and for more than 18 digits.
+  package var wholeNumber: Int64? {
+    utf8.count <= 18 && utf8.allSatisfy { (48...57).contains($0) } ? Int64(self) : nil
+  }
+}

@@ -104,7 +104,7 @@ struct DateReader {
     skip { $0 <= 0x20 || $0 == UInt8(ascii: "(") }
     var named: Int?
     if let byte = peek, isLetter(byte) {
-      named = TimeZoneNames.offset(letters())
+      named = DateParts.zones[String(decoding: letters(), as: UTF8.self)]
       if named != 0 { return named }
     }
     skip { $0 <= 0x20 }

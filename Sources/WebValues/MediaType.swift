@@ -161,13 +161,16 @@ package enum MediaType {
       return (endings: parts[0], types: parts[1])
     }
 
-  private static let byType = Dictionary(
-    table.flatMap { kind in
-      kind.types.map { ($0, Kind(ending: kind.endings[0], type: kind.types[0])) }
-    }, uniquingKeysWith: { first, _ in first })
+  private static let byType = kinds { $0.types }
+  private static let byEnding = kinds { $0.endings }
 
-  private static let byEnding = Dictionary(
-    table.flatMap { kind in
-      kind.endings.map { ($0, Kind(ending: kind.endings[0], type: kind.types[0])) }
-    }, uniquingKeysWith: { first, _ in first })
+  private static func kinds(
+    by keys: ((endings: [String], types: [String])) -> [String]
+  ) -> [String: Kind] {
+    table.reduce(into: [:]) { kinds, row in
+      for key in keys(row) where kinds[key] == nil {
+        kinds[key] = Kind(ending: row.endings[0], type: row.types[0])
+      }
+    }
+  }
 }

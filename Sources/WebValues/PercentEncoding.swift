@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Percent-encoding (RFC 3986 §2.1).
 package enum PercentEncoding {
   /// A component of an address: everything but unreserved characters, as UTF-8.
@@ -47,12 +49,6 @@ package enum PercentEncoding {
   }
 
   private static func isUnreserved(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-      UInt8(ascii: "~"):
-      true
-    default: false
-    }
+    isalnum(Int32(byte)) != 0 || "-._~".utf8.contains(byte)
   }
 }

@@ -61,6 +61,16 @@ import Testing
     #expect(try parse(Array(text.utf8)).episodes.map(\.title) == ["One", "Two"])
   }
 
+  @Test func `A title that is not closed ends before the next field`() throws {
+    let text = """
+      <rss><channel><title>Show<link>https://h/</link><item><title>One & <i>two</i>
+      <guid>g1</guid><enclosure url='https://h/1.mp3'/></item></channel></rss>
+      """
+    let feed = try parse(Array(text.utf8))
+    #expect(feed.title == "Show" && feed.link == "https://h/")
+    #expect(feed.episodes.map(\.title) == ["One & two"] && feed.episodes.first?.guid == "g1")
+  }
+
   @Test func `The encoding is that of the mark, the declaration, the server, in this order`() throws {
     func document(_ declaration: String, _ title: [UInt8]) -> [UInt8] {
       Array("\(declaration)<rss><channel><title>".utf8) + title + Array("</title></channel></rss>".utf8)

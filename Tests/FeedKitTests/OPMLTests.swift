@@ -84,7 +84,7 @@ import Testing
       try FeedReader.shipped.list(Array("https://h/a\n\nwords only\nmore words\n".utf8))
     }
     #expect(
-      error?.description.hasSuffix("not a list of subscriptions: line 3 is no address: “words only”") == true)
+      error?.description.hasSuffix("a backup of another app: line 3 is no address: “words only”") == true)
   }
 
   @Test(arguments: ["", "text", "<rss><channel/></rss>", "<html><outline xmlUrl='https://h/'/></html>"])

@@ -12,7 +12,7 @@ import Testing
     ("<p>line\n one</p>", "line one"),
     ("a < b && c > d", "a < b && c > d"),
     ("<script>var x = '<p>';</script>text<style>p{}</style>", "text"),
-    ("<!-- gone -->here<!-- open", "here"),
+    ("<!-- gone -->here<!-- open", "here"), ("<!-->here<!--->too", "heretoo"),
     ("<", "<"), ("<p", "<p"), ("&", "&"), ("", ""), ("   \n ", ""), ("a\u{1}\u{7F}b", "ab"),
     ("<p><a href=\"https://h/\">open", "open <https://h/>"),
   ])

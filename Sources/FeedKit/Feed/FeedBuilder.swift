@@ -1,30 +1,20 @@
 internal import PodcastModel
 
-/// Makes a `ParsedFeed` of a document's elements. Where an element means something depends on its parent:
-/// the title of an image is not the channel's, an item within a live item or another publisher's element is
-/// none.
+/// Makes a `ParsedFeed` of a document's elements, by the rules of `FeedRule`.
 ///
 /// Its properties are those of a value that only the parser's calls change, one after the other: to check each access for
 /// another one (exclusivity) would be an eighth of the time that a feed takes.
 final class FeedBuilder: XMLReceiver {
-  enum Context {
-    case document, root, channel, item, image, author, mediaGroup, mediaContent, simpleChapters
-    case alternateEnclosure
-  }
+  typealias Bytes = UnsafeBufferPointer<UInt8>
 
   struct State {
     var feed = ParsedFeed()
-    var title = Ranked<String>()
-    var author = Ranked<String>()
-    var about = Ranked<String>()
-    var link = Ranked<WebAddress>()
-    var image = Ranked<WebAddress>()
+    var channel = FeedFacts()
     var warnings = FeedWarnings()
     var rootName: String?
     var isFeed = false
-    var guidIsPermalink = false
     fileprivate var vocabulary = FeedVocabulary()
-    fileprivate var contexts: [Context] = [.document]
+    fileprivate var contexts: [FeedContext] = [.document]
     /// How many elements are open within one that means nothing to us.
     fileprivate var ignoredDepth = 0
     fileprivate var itemCount = 0
@@ -32,17 +22,22 @@ final class FeedBuilder: XMLReceiver {
     fileprivate var bases: [(depth: Int, address: WebAddress)] = []
   }
 
+  /// The element whose text is being collected.
+  private struct Capture {
+    var rule: FeedRule
+    /// How many elements are open in it.
+    var depth = 0
+    var keepsMarkup: Bool
+    var isHTML: Bool
+    /// The most bytes that are collected.
+    var limit: Int
+  }
+
   @exclusivity(unchecked) var state = State()
   /// Beside the state: what it does with addresses changes that.
   @exclusivity(unchecked) var draft = EpisodeDraft(index: 0)
-  /// The element whose text is being collected; nil for none.
-  @exclusivity(unchecked) private var captured: FeedElement? { didSet { wantsText = captured != nil } }
-  @exclusivity(unchecked) private var capturedDepth = 0
-  @exclusivity(unchecked) private var keepsMarkup = false
-  @exclusivity(unchecked) private(set) var capturedIsHTML = false
+  @exclusivity(unchecked) private var capture: Capture? { didSet { wantsText = capture != nil } }
   @exclusivity(unchecked) private var buffer: [UInt8] = []
-  /// The most bytes that are collected now.
-  @exclusivity(unchecked) private var bufferLimit = 0
   private let documentURL: WebAddress?
   private let limits: FeedLimits
 
@@ -57,117 +52,91 @@ final class FeedBuilder: XMLReceiver {
 
   override func restart() {
     state = State()
-    captured = nil
+    capture = nil
     buffer.removeAll(keepingCapacity: true)
   }
 
   /// The document has ended. An item that it broke off in is left out.
   func finish() -> ParsedFeed {
     var feed = state.feed
-    feed.emptiness = emptiness
-    if let emptiness { state.warnings.add(emptiness) }
-    (feed.title, feed.author, feed.description) = (state.title.value, state.author.value, state.about.value)
-    (feed.link, feed.imageURL) = (state.link.value, state.image.value)
+    if feed.episodes.isEmpty, state.itemCount > 0 {
+      let items = state.itemCount == 1 ? "one item" : "\(state.itemCount) items"
+      let emptiness = "the feed has \(items), and nothing to play"
+      feed.emptiness = emptiness
+      state.warnings.add(emptiness)
+    }
+    let facts = state.channel
+    (feed.title, feed.author, feed.description) = (facts.title.value, facts.author.value, facts.notes.value)
+    (feed.link, feed.imageURL) = (facts.link.value, facts.image.value)
+    (feed.explicit, feed.people) = (facts.explicit, facts.people)
     return feed
-  }
-
-  private var emptiness: String? {
-    let count = state.itemCount
-    if !state.feed.episodes.isEmpty || count == 0 { return nil }
-    return "the feed has \(count == 1 ? "one item" : "\(count) items"), and nothing to play"
   }
 
   override func startElement(_ element: XMLElement) {
     if state.ignoredDepth > 0 {
       state.ignoredDepth += 1
-    } else if captured != nil {
-      if element.isNamed("script") || element.isNamed("style") { return ignore() }
-      capturedDepth += 1
-      if keepsMarkup { appendStartTag(element) }
+    } else if capture != nil {
+      if element.isNamed("script") || element.isNamed("style") { return state.ignoredDepth = 1 }
+      capture?.depth += 1
+      if capture?.keepsMarkup == true { collectStartTag(element) }
     } else {
-      start(element)
+      let context = state.contexts.last ?? .document
+      apply(state.vocabulary.rule(for: element, in: context), element)
+      if state.rootName == nil {
+        state.rootName = String(cString: element.localName).lowercased()
+        state.isFeed = state.contexts.count > 1
+      }
     }
   }
 
-  override func text(_ bytes: UnsafeBufferPointer<UInt8>) {
-    if captured != nil, state.ignoredDepth == 0 { collect(bytes) }
-  }
-
-  /// Adds to the text that is collected what there is room for, whole characters only.
-  private func collect(_ bytes: some BidirectionalCollection<UInt8>) {
-    let room = bufferLimit - buffer.count
-    if bytes.count <= room { return buffer.append(contentsOf: bytes) }
-    // Nothing more fits.
-    bufferLimit = buffer.count
-    var end = bytes.index(bytes.startIndex, offsetBy: max(room, 0))
-    while end > bytes.startIndex, bytes[end] & 0xC0 == 0x80 { end = bytes.index(before: end) }
-    buffer.append(contentsOf: bytes[..<end])
+  override func text(_ bytes: Bytes) {
+    if capture != nil, state.ignoredDepth == 0 { collect(bytes) }
   }
 
   override func endElement() {
     if state.ignoredDepth > 0 {
       state.ignoredDepth -= 1
-    } else if captured != nil, capturedDepth > 0 {
-      capturedDepth -= 1
-      if keepsMarkup { collect(CollectionOfOne(0x20)) }
-    } else if let kind = captured {
-      captured = nil
+    } else if let ended = capture, ended.depth == 0 {
+      capture = nil
       buffer.withUnsafeBufferPointer { bytes in
         let text = FeedText.trimmed(bytes)
-        if !text.isEmpty { store(kind, text, state.contexts.last ?? .document) }
+        if !text.isEmpty { store(text, ended) }
       }
       buffer.removeAll(keepingCapacity: true)
+    } else if capture != nil {
+      capture?.depth -= 1
+      if capture?.keepsMarkup == true { collect(CollectionOfOne(0x20)) }
     } else {
-      end(state.contexts.popLast() ?? .document)
+      let context = state.contexts.popLast()
+      while let last = state.bases.last, last.depth > state.contexts.count { state.bases.removeLast() }
+      if context == .item { endItem() }
     }
   }
 
-  private func start(_ element: XMLElement) {
-    let context = state.contexts.last ?? .document
-    if context == .document { state.vocabulary.noteRoot(element) }
-    let kind = state.vocabulary.find(element)
-    switch (context, kind) {
-    case (.document, .rss), (.document, .rdf): enter(.root, element)
-    case (.document, .atomFeed), (.document, .channel), (.root, .channel): enter(.channel, element)
-    case (.root, .item), (.channel, .item), (.channel, .atomEntry): beginItem(element)
-    case (.channel, .image), (.root, .image): enter(.image, element)
-    case (.channel, .atomAuthor): enter(.author, element)
-    case (.item, .mediaGroup): enter(.mediaGroup, element)
-    case (.item, .pscChapters): enter(.simpleChapters, element)
-    case (.item, .podcastAlternateEnclosure):
-      enter(.alternateEnclosure, element)
-      draft.describeFile(element)
-    case (.alternateEnclosure, .podcastSource):
-      draft.addSource(element)
-      ignore()
-    case (.simpleChapters, .pscChapter):
-      draft.addChapter(element, absolute)
-      ignore()
-    case (.channel, _): channelElement(kind, element)
-    case (.item, _), (.mediaGroup, _), (.mediaContent, _): itemElement(kind, element, context)
-    case (.image, .url), (.author, .atomName): capture(kind)
-    default: ignore()
-    }
-    if state.rootName == nil {
-      state.rootName = String(cString: element.localName).lowercased()
-      state.isFeed = state.contexts.count > 1
+  private func apply(_ rule: FeedRule, _ element: XMLElement) {
+    switch rule {
+    case .ignore: state.ignoredDepth = 1
+    case .enter(let context): enter(context, element)
+    case .element(let read): apply(read(self, element), element)
+    case .notes(let rank):
+      if rank <= (isInItem ? draft.facts : state.channel).notes.rank { return state.ignoredDepth = 1 }
+      capture = Capture(rule: rule, keepsMarkup: isInItem, isHTML: false, limit: limits.text)
+    case .title:
+      // Atom says in an attribute how the title is written.
+      let isHTML = element.attribute("type")?.lowercased().contains("html") ?? false
+      capture = Capture(rule: rule, keepsMarkup: false, isHTML: isHTML, limit: limits.line)
+    case .text: capture = Capture(rule: rule, keepsMarkup: false, isHTML: false, limit: limits.line)
     }
   }
 
-  func ignore() { state.ignoredDepth = 1 }
-
-  /// Collects an element's text; `store` gets it at the element's end.
-  /// - Parameter element: where its attributes say how the text is written (Atom).
-  func capture(_ kind: FeedElement, _ element: XMLElement? = nil, keepsMarkup: Bool = false) {
-    captured = kind
-    bufferLimit = kind.rankOfNotes == nil ? limits.line : limits.text
-    capturedDepth = 0
-    self.keepsMarkup = keepsMarkup
-    capturedIsHTML = element?.attribute("type").map { $0.lowercased().contains("html") } ?? false
-  }
-
-  func enter(_ context: Context, _ element: XMLElement) {
+  private func enter(_ context: FeedContext, _ element: XMLElement) {
     state.contexts.append(context)
+    if context == .item {
+      draft = EpisodeDraft(index: state.itemCount)
+      state.itemCount += 1
+      // `rdf:about` (RSS 1.0) stands for the guid where there is none.
+      draft.guid.offer(element.attribute("about"), rank: 1)
+    }
     guard element.attributeCount > 0 else { return }
     if let address = element.attributeBytes("base", prefix: "xml").flatMap(absolute) {
       state.bases.append((state.contexts.count, address))
@@ -177,17 +146,16 @@ final class FeedBuilder: XMLReceiver {
     }
   }
 
-  private func end(_ context: Context) {
-    while let last = state.bases.last, last.depth > state.contexts.count { state.bases.removeLast() }
-    if context == .item { endItem() }
-  }
-
-  private func beginItem(_ element: XMLElement) {
-    enter(.item, element)
-    draft = EpisodeDraft(index: state.itemCount)
-    state.itemCount += 1
-    // `rdf:about` (RSS 1.0) stands for the guid where there is none.
-    draft.guid.offer(element.attribute("about"), rank: 1)
+  private func store(_ text: Bytes, _ ended: Capture) {
+    switch ended.rule {
+    case .title(let rank):
+      let title = FeedText.title(text)
+      let meant = ended.isHTML ? FeedText.oneLine(TitleText.plain(title)) : title
+      note { $0.title.offer(meant, rank: rank) }
+    case .notes(let rank): note { $0.notes.offer(FeedText.string(text), rank: rank) }
+    case .text(let take): take(self, text)
+    case .ignore, .enter, .element: preconditionFailure("their text is not collected")
+    }
   }
 
   private func endItem() {
@@ -199,14 +167,37 @@ final class FeedBuilder: XMLReceiver {
     }
   }
 
+  private var isInItem: Bool { ![.document, .root, .channel].contains(state.contexts.last) }
+
+  /// Notes something of the item that is open, else of the channel.
+  func note(_ change: (inout FeedFacts) -> Void) {
+    if isInItem { change(&draft.facts) } else { change(&state.channel) }
+  }
+
   /// An address made absolute: from the nearest `xml:base`, the channel's page or the document's address.
-  func absolute(_ address: UnsafeBufferPointer<UInt8>) -> WebAddress? {
-    FeedAddress.absolute(address, base: state.bases.last?.address ?? state.link.value ?? documentURL)
+  func absolute(_ address: Bytes) -> WebAddress? {
+    FeedAddress.absolute(
+      address, base: state.bases.last?.address ?? state.channel.link.value ?? documentURL)
+  }
+
+  func address(_ element: XMLElement, _ attribute: StaticString) -> WebAddress? {
+    element.attributeBytes(attribute).flatMap(absolute)
+  }
+
+  /// Adds to the text that is collected what there is room for, whole characters only.
+  private func collect(_ bytes: some BidirectionalCollection<UInt8>) {
+    let room = (capture?.limit ?? 0) - buffer.count
+    if bytes.count <= room { return buffer.append(contentsOf: bytes) }
+    // Nothing more fits.
+    capture?.limit = buffer.count
+    var end = bytes.index(bytes.startIndex, offsetBy: max(room, 0))
+    while end > bytes.startIndex, bytes[end] & 0xC0 == 0x80 { end = bytes.index(before: end) }
+    buffer.append(contentsOf: bytes[..<end])
   }
 
   /// Show notes that stand in the document as XHTML or unescaped HTML are kept as text, paragraphs and links.
-  private func appendStartTag(_ element: XMLElement) {
-    guard buffer.count < bufferLimit else { return }
+  private func collectStartTag(_ element: XMLElement) {
+    guard buffer.count < capture?.limit ?? 0 else { return }
     let name = String(cString: element.localName)
     let link = element.attributeBytes("href").map { " href=\"\(FeedText.string($0))\"" } ?? ""
     collect(Array("<\(name)\(link)>".utf8))

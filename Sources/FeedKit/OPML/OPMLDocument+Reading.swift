@@ -32,36 +32,34 @@ extension OPMLDocument {
     }
     let builder = OPMLBuilder()
     let reading = try document.read(by: builder, byteLimit: byteLimit)
-    if builder.state.rootName == "opml" { return OPMLDocument(builder.state, reading.warnings) }
+    if builder.state.rootName == "opml" { return builder.state.finished(reading.warnings) }
     var foreign = ForeignDocument(head: document.bytes, root: builder.state.rootName)
     if foreign.kind == .other,
       let found = document.withText({ OPMLBuilder.State(lines: $0, reason: &foreign.reason) })
     {
-      return OPMLDocument(found, [])
+      return found.finished([])
     }
     throw .notAList(foreign)
-  }
-
-  private init(_ found: OPMLBuilder.State, _ repairs: [String]) {
-    self.init(title: found.title, feeds: found.feeds)
-    episodes = found.episodes
-    refusals = found.warnings.count
-    warnings = repairs + found.warnings.lines
   }
 }
 
 private final class OPMLBuilder: XMLReceiver {
   struct State {
-    var title: String?
-    var feeds: [OPMLDocument.Feed] = []
+    var document = OPMLDocument()
     var warnings = FeedWarnings(most: OPMLDocument.mostWarnings)
     var rootName: String?
     var depth = 0
     /// Overcast lists below a feed its episodes.
     var feed: WebAddress?
-    var episodes: [EpisodeReport] = []
     /// What the list's title has so far, while it is read.
     var text: [UInt8]?
+
+    func finished(_ repairs: [String]) -> OPMLDocument {
+      var finished = document
+      finished.refusals = warnings.count
+      finished.warnings = repairs + warnings.lines
+      return finished
+    }
   }
 
   private(set) var state = State()
@@ -70,14 +68,14 @@ private final class OPMLBuilder: XMLReceiver {
 
   override func startElement(_ element: XMLElement) {
     if state.rootName == nil { state.rootName = String(cString: element.localName).lowercased() }
-    state.text = state.title == nil && state.depth == 2 && element.isNamed("title") ? [] : nil
+    state.text = state.document.title == nil && state.depth == 2 && element.isNamed("title") ? [] : nil
     state.depth += 1
     if element.isNamed("outline") { state.add(element) }
   }
 
   override func endElement() {
     let title = state.text?.withUnsafeBufferPointer { FeedText.title($0) } ?? ""
-    if !title.isEmpty { state.title = title }
+    if !title.isEmpty { state.document.title = title }
     state.text = nil
     state.depth -= 1
   }
@@ -106,7 +104,7 @@ extension OPMLBuilder.State {
           "line \(place + 1) is no address: “\(PrintableText.line(WebAddress(entry).shown).prefix(80))”")
       }
     }
-    if refused.count > feeds.count || feeds.isEmpty {
+    if refused.count > document.feeds.count || document.feeds.isEmpty {
       reason = refused.first
       return nil
     }
@@ -140,7 +138,7 @@ extension OPMLBuilder.State {
 
   /// An episode as Overcast's "all data" has it.
   private mutating func addEpisode(_ element: XMLElement) {
-    guard let feed, episodes.count < OPMLDocument.episodeLimit,
+    guard let feed, document.episodes.count < OPMLDocument.episodeLimit,
       let address = element.attribute("enclosureurl") ?? element.attribute("url")
     else { return }
     var episode = EpisodeReport(podcast: feed, address: WebAddress(address))
@@ -151,11 +149,11 @@ extension OPMLBuilder.State {
       episode.state = .position(progress * 1000, of: nil)
     }
     episode.time = element.attribute("userupdateddate").flatMap { DateText.seconds($0) } ?? 0
-    if episode.isNews { episodes.append(episode) }
+    if episode.isNews { document.episodes.append(episode) }
   }
 
   private mutating func add(_ feed: OPMLDocument.Feed) {
-    if feeds.count < OPMLDocument.feedLimit { return feeds.append(feed) }
+    if document.feeds.count < OPMLDocument.feedLimit { return document.feeds.append(feed) }
     warnings.add("has more than \(OPMLDocument.feedLimit) feeds: the rest is left out")
   }
 }

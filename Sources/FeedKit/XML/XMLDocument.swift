@@ -34,12 +34,12 @@ final class XMLDocument {
   ) throws(FeedError) -> (isWhole: Bool, warnings: [String]) {
     guard bytes.count <= byteLimit else { throw .tooLarge(limit: byteLimit) }
     return try withText { text throws(FeedError) in
-      let strict = try XMLPushParser(receiver: receiver, mode: .strict)
+      let strict = try XMLPushParser(receiver: receiver, recovers: false)
       strict.parse(UnsafeRawBufferPointer(text))
       strict.finish()
       if !strict.hasFailed { return (true, []) }
       receiver.restart()
-      let parser = try XMLPushParser(receiver: receiver, mode: .recovering)
+      let parser = try XMLPushParser(receiver: receiver, recovers: true)
       var repairer = XMLRepairer(text) { parser.parse($0) }
       let warnings = repairer.run()
       parser.finish()

@@ -17,30 +17,21 @@ class XMLReceiver {
 /// libxml2's push parser in its SAX2 form, for UTF-8. It builds no tree, loads nothing, and replaces only
 /// references to characters, so that nothing can expand; depth and sizes are bounded by libxml2's own limits.
 final class XMLPushParser {
-  enum Mode {
-    /// Ends at the first error.
-    case strict
-    /// Goes on after errors, as well as it can.
-    case recovering
-  }
-
   private let context: xmlParserCtxtPtr
   private let receiver: XMLReceiver
-  private let mode: Mode
+  private let recovers: Bool
   /// Whether the document has proved not to be well-formed, or has entities that XML does not know.
   @exclusivity(unchecked) private(set) var hasFailed = false
   @exclusivity(unchecked) private(set) var openElements = 0
 
-  init(receiver: XMLReceiver, mode: Mode) throws(FeedError) {
-    _ = Self.initializeOnce
-    self.receiver = receiver
-    self.mode = mode
-    var handler = Self.makeHandler()
+  /// - Parameter recovers: whether it goes on after errors, as well as it can.
+  init(receiver: XMLReceiver, recovers: Bool) throws(FeedError) {
+    (self.receiver, self.recovers) = (receiver, recovers)
+    var handler = Self.handler
     guard let context = xmlCreatePushParserCtxt(&handler, nil, nil, 0, nil) else { throw .outOfMemory }
     self.context = context
-    var options = XML_PARSE_NOENT.rawValue | XML_PARSE_NONET.rawValue | XML_PARSE_IGNORE_ENC.rawValue
-    if mode == .recovering { options |= XML_PARSE_RECOVER.rawValue }
-    xmlCtxtUseOptions(context, Int32(options))
+    let options = XML_PARSE_NOENT.rawValue | XML_PARSE_NONET.rawValue | XML_PARSE_IGNORE_ENC.rawValue
+    xmlCtxtUseOptions(context, Int32(recovers ? options | XML_PARSE_RECOVER.rawValue : options))
     context.pointee.userData = Unmanaged.passUnretained(self).toOpaque()
   }
 
@@ -51,15 +42,13 @@ final class XMLPushParser {
     xmlFreeParserCtxt(context)
   }
 
-  private var isRunning: Bool { mode == .recovering || !hasFailed }
+  private var isRunning: Bool { recovers || !hasFailed }
 
   func parse(_ bytes: UnsafeRawBufferPointer) {
     // Small pieces: where a CDATA section has no end yet, libxml2 searches all that it holds again and again.
-    var start = 0
-    while start < bytes.count, isRunning {
+    for start in stride(from: 0, to: bytes.count, by: 16_384) where isRunning {
       let piece = UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + 16_384, bytes.count)])
       xmlParseChunk(context, piece.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(piece.count), 0)
-      start += piece.count
     }
   }
 
@@ -68,9 +57,8 @@ final class XMLPushParser {
     if context.pointee.wellFormed == 0 { hasFailed = true }
   }
 
-  private static let initializeOnce: Void = xmlInitParser()
-
-  private static func makeHandler() -> xmlSAXHandler {
+  nonisolated(unsafe) private static let handler: xmlSAXHandler = {
+    xmlInitParser()
     var handler = xmlSAXHandler()
     handler.initialized = UInt32(XML_SAX2_MAGIC)
     handler.startElementNs = { data, name, prefix, namespace, _, _, count, _, attributes in
@@ -106,7 +94,7 @@ final class XMLPushParser {
       XMLPushParser.with(data) { $0.hasFailed = true }
     }
     return handler
-  }
+  }()
 
   /// Calls `body` with the parser of a callback, which is alive for as long as libxml2 runs.
   private static func with(_ data: UnsafeMutableRawPointer?, _ body: (XMLPushParser) -> Void) {

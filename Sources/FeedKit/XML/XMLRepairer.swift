@@ -47,27 +47,23 @@ struct XMLRepairer {
     return changes.lines
   }
 
-  /// Leaves out everything before the first element, which is the first with a name that we know: a server's own
-  /// messages, which may be HTML, stand before many feeds.
+  /// Leaves out everything before the first element whose name we know: a server's own messages, which may be HTML,
+  /// stand before many feeds.
   private mutating func skipProlog() {
-    var first: (reader: HTMLReader, isBehindJunk: Bool)?
-    var (previous, skipped, hasJunk) = (reader, 0, false)
-    while first == nil || skipped < Self.longestProlog, let piece = reader.next() {
-      if case .start(let tag) = piece {
-        let isRoot = Self.roots.contains(tag.name)
-        if isRoot || first == nil { first = (previous, hasJunk) }
-        if isRoot { break }
+    var (ahead, skipped, hasJunk) = (reader, 0, false)
+    while skipped < Self.longestProlog {
+      let here = ahead
+      guard let piece = ahead.next() else { return }
+      switch piece {
+      case .start(let tag) where Self.roots.contains(tag.name):
+        reader = here
+        if hasJunk { note("text before the document") }
+        return
+      case .comment: break
+      default: hasJunk = hasJunk || ahead.source.contains { $0 > 0x20 && !Self.harmless.contains($0) }
       }
-      if case .comment = piece {
-      } else {
-        hasJunk = hasJunk || reader.source.contains { $0 > 0x20 && !Self.harmless.contains($0) }
-      }
-      skipped += reader.source.count
-      previous = reader
+      skipped += ahead.source.count
     }
-    guard let first else { return }
-    reader = first.reader
-    if first.isBehindJunk { note("text before the document") }
   }
 
   private mutating func flush() {
@@ -106,8 +102,14 @@ extension XMLRepairer {
     for _ in 0..<depth { closeLast() }
   }
 
-  /// Ends what cannot hold an element of this name: items stand in a channel or beside it, in nothing else.
+  /// Ends what cannot hold an element of this name: items stand in a channel or beside it, in nothing else; fields do not
+  /// stand in a title.
   private mutating func closeBefore(_ name: String) {
+    let isField = Self.fields.contains(name) || name.contains(":")
+    if isField, openElements.last?.elementsEqual("title".utf8) == true {
+      note("an element that was not closed")
+      closeLast()
+    }
     guard name == "item" || name == "entry" else { return }
     let containers = ["channel", "feed", "rss", "rdf:RDF"].compactMap {
       depth(of: $0.utf8)
@@ -151,6 +153,9 @@ extension XMLRepairer {
     }
   }
 
+  private static let fields: Set<String> = [
+    "link", "guid", "enclosure", "pubdate", "description", "id", "published", "updated", "summary", "content",
+  ]
   /// Elements of HTML that have no end tag, where show notes stand in a feed unescaped.
   private static let voidElements: Set<String> = ["br", "hr", "img", "wbr", "input"]
 }
@@ -175,14 +180,10 @@ extension XMLRepairer {
     while position < text.endIndex {
       let byte = text[position]
       switch byte {
-      case UInt8(ascii: "&"):
-        if isMarkup { note("an ampersand that was not escaped") }
-        output += "&#38;".utf8
-      case UInt8(ascii: "<"):
-        if isMarkup { note("an angle bracket that was not escaped") }
-        output += "&#60;".utf8
-      case UInt8(ascii: ">"): output += "&#62;".utf8
-      case UInt8(ascii: "\""): output += "&#34;".utf8
+      case UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""):
+        if isMarkup, byte == UInt8(ascii: "&") { note("an ampersand that was not escaped") }
+        if isMarkup, byte == UInt8(ascii: "<") { note("an angle bracket that was not escaped") }
+        output += "&#\(byte);".utf8
       case 9, 10, 13, 0x20..<0x80: output.append(byte)
       case 0..<0x20: note("a control character")
       default:

@@ -5,21 +5,16 @@ package enum PositionText {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     guard (1...3).contains(parts.count), let last = parts.last else { return nil }
     let pieces = last.split(separator: ".", omittingEmptySubsequences: false)
-    guard (1...2).contains(pieces.count), let seconds = number(pieces[0]) else { return nil }
-    var whole: Int64 = 0
-    for (place, part) in parts.dropLast().enumerated() {
-      guard let value = number(part), place == 0 || value < 60 else { return nil }
-      whole = whole * 60 + value
+    guard (1...2).contains(pieces.count), case let decimals = pieces.count == 2 ? pieces[1] : "0",
+      decimals.prefix(9).wholeNumber != nil,
+      let thousandths = (decimals.prefix(9) + "000").prefix(3).wholeNumber
+    else { return nil }
+    var seconds: Int64 = 0
+    for (place, part) in (parts.dropLast() + [pieces[0]]).enumerated() {
+      guard let value = part.wholeNumber, value < 1_000_000_000, place == 0 || value < 60 else { return nil }
+      seconds = seconds * 60 + value
     }
-    if parts.count > 1 && seconds >= 60 { return nil }
-    whole = whole * 60 + seconds
-    var thousandths: Int64 = 0
-    if pieces.count == 2 {
-      guard !pieces[1].isEmpty, number(pieces[1].prefix(9)) != nil else { return nil }
-      thousandths =
-        number(pieces[1].prefix(3) + String(repeating: "0", count: max(0, 3 - pieces[1].count))) ?? 0
-    }
-    return whole <= 8_640_000 ? whole * 1000 + thousandths : nil
+    return seconds <= 8_640_000 ? seconds * 1000 + thousandths : nil
   }
 
   /// Seconds with as many decimals as there are: "751.2", "751".
@@ -37,12 +32,5 @@ package enum PositionText {
     let minutes = seconds / 60 % 60
     let end = ":" + CivilTime.padded(seconds % 60, 2)
     return seconds < 3600 ? "\(minutes)\(end)" : "\(seconds / 3600):\(CivilTime.padded(minutes, 2))\(end)"
-  }
-
-  private static func number(_ digits: some StringProtocol) -> Int64? {
-    guard (1...9).contains(digits.utf8.count), digits.utf8.allSatisfy({ (48...57).contains($0) }) else {
-      return nil
-    }
-    return Int64(digits)
   }
 }

@@ -158,8 +158,8 @@ extension SubscriptionRules.Amount {
       self = .all
     } else if let age = AgeText.seconds(text) {
       self = .age(age)
-    } else if let count = Int(text), text.utf8.allSatisfy({ (48...57).contains($0) }) {
-      self = count == 0 ? .none : .count(count)
+    } else if let count = text.wholeNumber {
+      self = count == 0 ? .none : .count(Int(count))
     } else {
       return nil
     }

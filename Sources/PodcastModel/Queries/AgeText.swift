@@ -3,12 +3,10 @@ package enum AgeText {
   /// - Returns: seconds for a number and a unit: `12h`, `7d`, `3w`, `2m` (of 30 days), `1y` (of 365 days); nil for
   ///   anything else.
   package static func seconds(_ text: String) -> Int64? {
-    guard let unit = text.last.flatMap({ units[$0] }) else { return nil }
-    let digits = text.dropLast()
-    guard (1...5).contains(digits.utf8.count), digits.utf8.allSatisfy({ (48...57).contains($0) }) else {
+    guard let unit = text.last.flatMap({ units[$0] }), let number = text.dropLast().wholeNumber else {
       return nil
     }
-    return Int64(digits).map { $0 * unit }
+    return number < 100_000 ? number * unit : nil
   }
 
   /// The same in days, or in hours where it is not a number of days.

@@ -143,11 +143,10 @@ struct QueryTerm {
   }
 
   func number(_ range: ClosedRange<Int>) throws(EpisodeQuery.Malformed) -> Int {
-    guard value.utf8.allSatisfy({ (48...57).contains($0) }), let number = Int(value), range.contains(number)
-    else {
+    guard let number = value.wholeNumber, range.contains(Int(number)) else {
       throw EpisodeQuery.Malformed(term: text, expected: "a number from \(range.lowerBound)")
     }
-    return number
+    return Int(number)
   }
 
   func length() throws(EpisodeQuery.Malformed) -> Int {
