@@ -7,17 +7,17 @@ extension Catalog {
   /// The names in the cache of a podcast's enclosures, but for those that another feed names too: the same address is
   /// the same download.
   package func mediaKeys(ofPodcast id: Int64) throws(CatalogError) -> [MediaKey] {
-    try store.read { try EpisodeRow.mediaKeys(ofPodcast: id, in: $0) }
+    try store.read { try EpisodeRows.mediaKeys(ofPodcast: id, in: $0) }
   }
 
   /// Takes a podcast out of everything: subscriptions, results, marks, texts, the full-text index, what backups said of it.
   /// One transaction hides it and empties the index, so that the words leave the file. Then its rows are deleted; where this
-  /// process dies meanwhile, another one deletes them. The index is filled again in the background.
+  /// process dies meanwhile, another one deletes them. The index is filled again behind, in a process that lives long.
   /// - Returns: `mediaKeys(ofPodcast:)`.
   package func forget(podcast id: Int64) throws(CatalogError) -> [MediaKey] {
     let keys = try store.change { database, changes in
       _ = try existing("podcast", PodcastRecord.load(id, in: database))
-      let keys = try EpisodeRow.mediaKeys(ofPodcast: id, in: database)
+      let keys = try EpisodeRows.mediaKeys(ofPodcast: id, in: database)
       try AwaitedReport.forget(podcast: id, in: database)
       try Forgetting.hide(id, in: database, &changes)
       try FullText.reset(in: database)
@@ -27,7 +27,7 @@ extension Catalog {
     }
     try finishForgetting()
     store.emptyLog()
-    texts.fill()
+    texts.refill()
     return keys
   }
 
@@ -35,28 +35,14 @@ extension Catalog {
     try Forgetting.finish(store)
   }
 
-  package func usedBytes() throws(CatalogError) -> Int64 { try store.usedBytes() }
-
-  /// Forgets what nobody follows, sees in a search, keeps, has queued or has in the cache, when it is a while ago that it was
-  /// looked at, and more of it where the catalogue is larger than it may be; then gives room back to the disk.
-  /// - Parameter cached: what the cache has, or is to have.
-  package func forgetUnused(keeping cached: [MediaKey]) throws(CatalogError) {
-    let protected = Set(try entries(forKeys: cached).values.map(\.podcast.id))
-    try Upkeep(store: store, limit: settings.catalogueSize, protected: protected, now: store.now).run()
-  }
+  package func usedBytes() throws(CatalogError) -> Int64 { try store.read { try $0.usedBytes() } }
 }
 
-/// Keeps the catalogue as large as what is followed, not as what was ever seen. Once a day, by a process that
-/// refreshes.
-struct Upkeep: Sendable {
-  let store: CatalogStore
-  /// Bytes that the catalogue may have: `catalogue_size`.
-  let limit: Int64
-  /// Podcasts of which something is in the cache, or on its way.
-  let protected: Set<Int64>
-  let now: Int64
-
-  static let period: Int64 = 24 * 3600
+// Keeps the catalogue as large as what is followed, not as what was ever seen.
+extension Catalog {
+  private static let day: Int64 = 24 * 3600
+  /// Seconds until the next look where the catalogue is larger than it may be.
+  private static let soon: Int64 = 600
   /// Seconds since a podcast was looked at, after which it goes.
   private static let patience: Int64 = 30 * 24 * 3600
   /// A podcast that was looked at a moment ago stays, however large the catalogue is.
@@ -67,58 +53,71 @@ struct Upkeep: Sendable {
       WHERE r.podcast_id = p.id AND r.state <> \(ResultState.gone.rawValue))
     """
 
-  func run() throws(CatalogError) {
-    try store.write(.refresh) { try $0.run("UPDATE counter SET upkeep = ?", now) }
-    try Forgetting.finish(store)
-    for podcast in try unused(for: Self.patience, Self.isShownNowhere) { try forget(podcast) }
-    try shrink()
+  /// Once a day, for all processes together, and soon after the catalogue has become larger than it may be.
+  /// - Returns: the seconds until it is due again.
+  func lookAfter(cached: @escaping @Sendable () -> [MediaKey]) -> Double {
+    let state = try? store.read { database in
+      let isLarge = try database.usedBytes() > settings.catalogueSize
+      return (isLarge: isLarge, last: try database.number("SELECT upkeep FROM counter") ?? 0)
+    }
+    guard let state else { return Double(Self.day) }
+    let (now, period) = (store.now, state.isLarge ? Self.soon : Self.day)
+    // A clock that was set back must not keep it for ever.
+    if state.last > now - period && state.last <= now { return Double(period - (now - state.last)) }
+    feeds.background.async { [self] in try? forgetUnused(keeping: cached()) }
+    return Double(period)
   }
 
-  /// Where the catalogue is larger than it may be: what no search shows goes at once, then the episodes of what
+  /// Forgets what nobody follows, sees in a search, keeps, has queued or has in the cache, when it is a while ago that it was
+  /// looked at. Where the catalogue is larger than it may be, what no search shows goes at once, then the episodes of what
   /// searches show, which come again when somebody looks.
-  private func shrink() throws(CatalogError) {
+  /// - Parameter cached: what the cache has, or is to have.
+  package func forgetUnused(keeping cached: [MediaKey]) throws(CatalogError) {
+    let held = Set(try entries(forKeys: cached).values.map(\.podcast.id))
+    try store.write(.refresh) { try $0.run("UPDATE counter SET upkeep = ?", store.now) }
+    try finishForgetting()
+    for podcast in try unused(for: Self.patience, Self.isShownNowhere, held) { try forgetUnused(podcast) }
     for isWhole in [true, false] {
       let condition = isWhole ? Self.isShownNowhere : "p.episode_count > 0"
-      for podcast in try unused(for: Self.leastPatience, condition) {
-        if try store.usedBytes() <= limit { return }
-        if isWhole { try forget(podcast) } else { try empty(podcast) }
+      for podcast in try unused(for: Self.leastPatience, condition, held) {
+        if try usedBytes() <= settings.catalogueSize { return }
+        if isWhole { try forgetUnused(podcast) } else { try empty(podcast) }
       }
     }
+  }
+
+  /// Podcasts that nobody follows, keeps, or has looked at for so many seconds, those longest unused first.
+  private func unused(
+    for seconds: Int64, _ condition: String, _ held: Set<Int64>
+  ) throws(CatalogError) -> [Int64] {
+    try store.read { [now = store.now] in
+      try $0.numbers(
+        """
+        SELECT p.id FROM \(Podcast.source) WHERE p.is_followed = 0 AND coalesce(f.last_refresh, p.created) < ?
+          AND p.id NOT IN (SELECT episode_id >> \(EpisodeID.bits) FROM queue)
+          AND \(condition) ORDER BY coalesce(f.last_refresh, p.created)
+        """, now - seconds)
+    }.filter { !held.contains($0) }
+  }
+
+  private func forgetUnused(_ podcast: Int64) throws(CatalogError) {
+    try store.change(.refresh) { database, changes in
+      // Somebody may have subscribed to it a moment ago.
+      if try PodcastRecord.load(podcast, in: database)?.isFollowed == false {
+        try Forgetting.hide(podcast, in: database, &changes)
+      }
+    }
+    try finishForgetting()
   }
 
   /// Makes a podcast as if it had never been fetched.
   private func empty(_ podcast: Int64) throws(CatalogError) {
     try Forgetting.deleteEpisodes(of: podcast, store)
     try store.change(.refresh) { database, changes in
-      try FeedRecord.change(podcast, in: database) { ($0.lastRefresh, $0.nextRefresh) = (nil, nil) }
+      try PodcastRecord.change(podcast, in: database) { ($0.lastRefresh, $0.nextRefresh) = (nil, nil) }
       try database.run("UPDATE podcast SET indexed_upto = next_episode - 1 WHERE id = ?", podcast)
       changes.append(.podcast(podcast))
     }
-  }
-
-  /// Podcasts that nobody follows, keeps, or has looked at for so many seconds, those longest unused first.
-  private func unused(for seconds: Int64, _ condition: String) throws(CatalogError) -> [Int64] {
-    try store.read {
-      try $0.all(
-        """
-        SELECT p.id FROM shown p WHERE p.is_followed = 0 AND coalesce(p.last_refresh, p.created) < ?
-          AND p.id NOT IN (SELECT episode_id >> \(EpisodeID.bits) FROM queue)
-          AND \(condition) ORDER BY coalesce(p.last_refresh, p.created)
-        """, now - seconds
-      ) { $0.int64(0) }
-    }.filter { !protected.contains($0) }
-  }
-
-  private func forget(_ podcast: Int64) throws(CatalogError) {
-    try store.change(.refresh) { database, changes in
-      // Somebody may have subscribed to it a moment ago.
-      guard
-        try database.exists(
-          "SELECT 1 FROM podcast WHERE id = ? AND is_followed = 0 AND is_forgotten = 0", podcast)
-      else { return }
-      try Forgetting.hide(podcast, in: database, &changes)
-    }
-    try Forgetting.finish(store)
   }
 }
 
@@ -131,7 +130,7 @@ enum Forgetting {
   static func hide(_ podcast: Int64, in database: Database, _ changes: inout [CatalogChange]) throws {
     let subscription = try database.number("SELECT id FROM subscription WHERE podcast_id = ?", podcast)
     let searches = try database.numbers("SELECT search_id FROM result WHERE podcast_id = ?", podcast)
-    try FullText.removePodcast(podcast, in: database)
+    try FullText.podcast(podcast, removing: true, in: database)
     try database.run(
       "DELETE FROM queue WHERE episode_id BETWEEN ? AND ?", EpisodeID.first(ofPodcast: podcast),
       EpisodeID.last(ofPodcast: podcast))
@@ -157,7 +156,9 @@ enum Forgetting {
   }
 
   static func finish(_ store: CatalogStore) throws(CatalogError) {
-    while let podcast = try next(store) {
+    while let podcast = try store.read({
+      try $0.number("SELECT id FROM podcast INDEXED BY podcast_forgotten WHERE is_forgotten = 1 LIMIT 1")
+    }) {
       try deleteEpisodes(of: podcast, store)
       try store.write(.refresh) { database in
         try database.run("DELETE FROM podcast WHERE id = ? AND is_forgotten = 1", podcast)
@@ -165,26 +166,19 @@ enum Forgetting {
     }
   }
 
-  private static func next(_ store: CatalogStore) throws(CatalogError) -> Int64? {
-    try store.read {
-      try $0.number("SELECT id FROM podcast INDEXED BY podcast_forgotten WHERE is_forgotten = 1 LIMIT 1")
-    }
-  }
-
   static func deleteEpisodes(of podcast: Int64, _ store: CatalogStore) throws(CatalogError) {
+    let first = EpisodeID.first(ofPodcast: podcast)
     var isDone = false
     while !isDone {
       isDone = try store.write(.refresh, waitsForDisk: false) { database in
         let ids = try database.numbers(
-          "SELECT id FROM episode WHERE id BETWEEN ? AND ? LIMIT ?", EpisodeID.first(ofPodcast: podcast),
-          EpisodeID.last(ofPodcast: podcast), piece)
+          "SELECT id FROM episode WHERE id BETWEEN ? AND ? LIMIT ?", first,
+          EpisodeID.last(ofPodcast: podcast),
+          piece)
         let indexed = try EpisodeNumbers(podcast: podcast, in: database)?.indexed ?? 0
+        let texts = try FullText.texts(ids.filter { $0 <= first + indexed }, in: database)
+        try FullText.episodes(texts.map(\.indexed), removing: true, in: database)
         for id in ids {
-          if id <= EpisodeID.first(ofPodcast: podcast) + indexed,
-            let texts = try EpisodeTexts(id, in: database)
-          {
-            try FullText.removeEpisode(id, IndexedText(texts), in: database)
-          }
           try PersonRows.remove(id, in: database)
           try database.run("DELETE FROM episode WHERE id = ?", id)
         }
@@ -194,7 +188,7 @@ enum Forgetting {
           WHERE id = ?
           """, ids.count, podcast)
         // They come again when somebody looks.
-        try FeedRecord.change(podcast, in: database) { $0.forgetAnswer() }
+        try PodcastRecord.change(podcast, in: database) { $0.forgetAnswer() }
         return ids.count < piece
       }
     }

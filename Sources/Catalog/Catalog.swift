@@ -101,7 +101,7 @@ package final class Catalog: Sendable {
   package func startScheduler(held: @escaping @Sendable () -> [MediaKey: Int] = { [:] }) {
     observeChanges { [feeds, texts] change in
       switch change {
-      case .subscriptions, .subscription: feeds.scheduler.wake()
+      case .subscriptions, .subscription, .results: feeds.scheduler.wake()
       case .refreshed, .everything:
         feeds.scheduler.wake()
         // A command that refreshes a podcast leaves its texts to the mount's index.
@@ -113,18 +113,7 @@ package final class Catalog: Sendable {
       try? finishForgetting()
       store.subscriptionCopy.update(from: store)
     }
-    feeds.start { [self] in lookAfter(cached: { Array(held().keys) }) }
+    feeds.scheduler.start(feeds) { [self] in lookAfter(cached: { Array(held().keys) }) }
     texts.fillHere()
-  }
-
-  /// Once a day, for all processes together.
-  /// - Returns: the seconds until it is due again.
-  private func lookAfter(cached: @escaping @Sendable () -> [MediaKey]) -> Double {
-    let now = store.now
-    let last: Int64? = try? store.read { try $0.first("SELECT upkeep FROM counter") { $0.int64(0) } }
-    guard let last else { return Double(Upkeep.period) }
-    if last > now - Upkeep.period && last <= now { return Double(Upkeep.period - (now - last)) }
-    feeds.background.async { [self] in try? forgetUnused(keeping: cached()) }
-    return Double(Upkeep.period)
   }
 }

@@ -41,7 +41,7 @@ package enum EpisodeMatcher {
       isSingle && item.isLater(than: newest)
     }
     matching.pair(.guid, by: { $0.guid }) { item, known in
-      !item.contradicts(known) || item.address == known.address && !isSlot(item)
+      item.address == known.address ? !isSlot(item) || item.isNear(known) : !item.contradicts(known)
     }
     matching.pair(.address, by: { $0.address }) { !$0.contradicts($1) && !isSlot($0) }
     let hasMoved = matching.hasNothingKept && matching.isOneSideImported && !matching.isOnKnownHost

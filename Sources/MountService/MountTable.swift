@@ -82,20 +82,18 @@ package enum MountProbe {
 
   /// In that process. statvfs(2), because attributes may be in the kernel's cache still.
   package static func run(_ words: [String]) -> Int32 {
-    words.count == 1 ? MountPoint.isDead(words[0]) ? deadStatus : 0 : 64
+    guard words.count == 1 else { return 64 }
+    return MountPoint.isDead(words[0]) ? deadStatus : 0
   }
 
   /// Seconds that a mount has to answer in.
   private static let patience = 5.0
 
   package static func look(at mountPoint: String) -> Answer {
-    guard let process = try? ChildProcess.start(ProgramArguments.file, [word, mountPoint]),
-      let ending = ChildProcess.watch(process)
-    else { return .alive }
-    let deadline = MonotonicTime.after(patience)
-    var entry = pollfd(fd: ending.rawValue, events: Int16(POLLIN), revents: 0)
-    while poll(&entry, 1, deadline.pollTimeout) <= 0, deadline > .now {}
-    guard let status = ChildProcess.reap(process) else {
+    guard let process = try? ChildProcess.start(ProgramArguments.file, [word, mountPoint]) else {
+      return .alive
+    }
+    guard let status = Waiting.poll(seconds: patience, { ChildProcess.reap(process) }) else {
       // It ends when the mount answers or is unmounted. This process does not wait for that.
       kill(process, SIGKILL)
       return .silent

@@ -6,15 +6,15 @@ package enum FileNameText {
   package static func cleaned(_ text: String) -> String {
     if isClean(text) { return text }
     // A title longer than this is cut anyway: a hostile one shall not cost more than its first part.
-    var input = Array(text.unicodeScalars.prefix(4096))
-    replaceForbidden(&input)
+    let input = Array(text.unicodeScalars.prefix(4096))
     var output = String.UnicodeScalarView()
     var hasPendingBlank = false
-    for (index, scalar) in input.enumerated() {
-      if isBlank(scalar) {
-        hasPendingBlank = true
-        continue
-      }
+    for (index, given) in input.enumerated() {
+      let next = index + 1 < input.count ? input[index + 1] : " "
+      let last = hasPendingBlank ? nil : output.last
+      // "Episode 5: Harbours" reads "Episode 5 - Harbours"; "12:30" reads "12-30".
+      if isBlank(given) || given == ":" && isBlank(next) { hasPendingBlank = true }
+      guard !isBlank(given), let scalar = replacement(of: given, after: last, before: next) else { continue }
       if isDropped(scalar) {
         let isNeeded =
           !hasPendingBlank && NameJoiners.areJoiners(scalar)
@@ -111,32 +111,20 @@ package enum FileNameText {
     return ("0"..."9").contains(digit) || ["¹", "²", "³"].contains(digit)
   }
 
-  /// What reads best in the place of `/ \ : * ? " < > |`.
-  private static func replaceForbidden(_ scalars: inout [Unicode.Scalar]) {
-    var output: [Unicode.Scalar] = []
-    output.reserveCapacity(scalars.count)
-    for (index, scalar) in scalars.enumerated() {
-      switch scalar {
-      case ":":
-        // "Episode 5: Harbours" reads "Episode 5 - Harbours"; "12:30" reads "12-30".
-        let next = index + 1 < scalars.count ? scalars[index + 1] : " "
-        if isBlank(next) {
-          if let last = output.last, !isBlank(last) { output.append(" ") }
-        }
-        output.append("-")
-      case "/", "\\", "|": output.append("-")
-      case "\"": output.append("'")
-      case "<": output.append("‹")
-      case ">": output.append("›")
-      case "*":
-        // Within a word it stands for a letter.
-        let next = index + 1 < scalars.count ? scalars[index + 1] : " "
-        if let last = output.last, isOfWord(last), isOfWord(next) || next == "*" { output.append("_") }
-      case "?": break
-      default: output.append(scalar)
-      }
+  /// What reads best in the place of `/ \ : * ? " < > |`; nil for nothing.
+  private static func replacement(
+    of scalar: Unicode.Scalar, after last: Unicode.Scalar?, before next: Unicode.Scalar
+  ) -> Unicode.Scalar? {
+    switch scalar {
+    case ":", "/", "\\", "|": "-"
+    case "\"": "'"
+    case "<": "‹"
+    case ">": "›"
+    // Within a word it stands for a letter.
+    case "*": last.map(isOfWord) ?? false && (next == "*" || isOfWord(next)) ? "_" : nil
+    case "?": nil
+    default: scalar
     }
-    scalars = output
   }
 
   private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {

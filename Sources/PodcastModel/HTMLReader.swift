@@ -99,25 +99,37 @@ package struct HTMLReader {
   /// each byte is looked at once for the tag before it.
   private mutating func endOfTag(_ start: Int) -> Int? {
     var quote: UInt8 = 0
+    var isValue: Bool?
     var first: Int?
     var previous: UInt8 = 0
     var index = start
     while index < bytes.count {
       let byte = bytes[index]
-      if byte == UInt8(ascii: "<"), quote == 0 || beginsTag(index) { break }
+      if byte == UInt8(ascii: "<") {
+        if quote == 0 { break }
+        if isValue == nil, beginsTag(index) { isValue = endsAsValue(index, quote) }
+        if isValue == false { break }
+      }
       if byte == UInt8(ascii: ">") {
         if quote == 0 { return index }
         first = first ?? index
       } else if quote != 0 {
         if byte == quote { quote = 0 }
       } else if previous == UInt8(ascii: "="), byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
-        quote = byte
+        (quote, isValue) = (byte, nil)
       }
       if byte > 0x20 { previous = byte }
       index += 1
     }
     if first == nil, index == bytes.count { hasNoMoreTags = true }
     return first
+  }
+
+  /// Whether the quote that is open here closes before a blank or the end of its tag, as that of a value does; else a
+  /// quote was forgotten.
+  private func endsAsValue(_ position: Int, _ quote: UInt8) -> Bool {
+    guard let end = bytes[position...].firstIndex(of: quote), end + 1 < bytes.count else { return false }
+    return bytes[end + 1] <= 0x20 || "/>".utf8.contains(bytes[end + 1])
   }
 
   private func beginsTag(_ position: Int) -> Bool {

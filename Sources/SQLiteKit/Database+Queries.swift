@@ -42,11 +42,6 @@ extension Database {
     return "\(insertion(into: table, columns)) ON CONFLICT (\(columns[0])) DO UPDATE SET \(changes)"
   }
 
-  /// The statement that gives these columns other values, in the row whose number is bound last.
-  package static func change(of table: String, _ columns: [String]) -> String {
-    "UPDATE \(table) SET \(columns.map { "\($0) = ?" }.joined(separator: ", ")) WHERE id = ?"
-  }
-
   package func all<T>(
     _ sql: String, _ values: any Bindable..., as body: (borrowing Row) -> T
   ) throws(DatabaseError) -> [T] {

@@ -42,7 +42,7 @@ extension ColumnList {
 ///
 /// SQLite converts a value of another type than the one asked for (https://sqlite.org/c3ref/column_blob.html).
 package struct Row: ~Copyable {
-  private let handle: OpaquePointer
+  let handle: OpaquePointer
 
   init(_ handle: OpaquePointer) { self.handle = handle }
 
@@ -70,40 +70,21 @@ package struct Row: ~Copyable {
 
 /// The values of a row. NULL is nil, or else 0, false or empty.
 extension Row {
-  /// - Parameter first: the column where a list of columns begins.
-  @inlinable package func int64(_ column: some Column, from first: Int = 0) -> Int64 {
-    integer(at: first + column.place)
+  @inlinable package func int64(_ column: some Column) -> Int64 { integer(at: column.place) }
+
+  @inlinable package func int64IfPresent(_ column: some Column) -> Int64? {
+    isNull(at: column.place) ? nil : integer(at: column.place)
   }
 
-  @inlinable package func int64IfPresent(_ column: some Column, from first: Int = 0) -> Int64? {
-    isNull(at: first + column.place) ? nil : integer(at: first + column.place)
+  @inlinable package func int(_ column: some Column) -> Int { Int(int64(column)) }
+
+  @inlinable package func bool(_ column: some Column) -> Bool { int64(column) != 0 }
+
+  @inlinable package func string(_ column: some Column) -> String { text(at: column.place) ?? "" }
+
+  @inlinable package func stringIfPresent(_ column: some Column) -> String? {
+    text(at: column.place)
   }
 
-  @inlinable package func int(_ column: some Column, from first: Int = 0) -> Int {
-    Int(int64(column, from: first))
-  }
-
-  @inlinable package func intIfPresent(_ column: some Column, from first: Int = 0) -> Int? {
-    int64IfPresent(column, from: first).map { Int($0) }
-  }
-
-  @inlinable package func bool(_ column: some Column, from first: Int = 0) -> Bool {
-    int64(column, from: first) != 0
-  }
-
-  @inlinable package func boolIfPresent(_ column: some Column, from first: Int = 0) -> Bool? {
-    int64IfPresent(column, from: first).map { $0 != 0 }
-  }
-
-  @inlinable package func string(_ column: some Column, from first: Int = 0) -> String {
-    text(at: first + column.place) ?? ""
-  }
-
-  @inlinable package func stringIfPresent(_ column: some Column, from first: Int = 0) -> String? {
-    text(at: first + column.place)
-  }
-
-  @inlinable package func blob(_ column: some Column, from first: Int = 0) -> [UInt8] {
-    bytes(at: first + column.place)
-  }
+  @inlinable package func blob(_ column: some Column) -> [UInt8] { bytes(at: column.place) }
 }

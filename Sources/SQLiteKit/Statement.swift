@@ -42,10 +42,10 @@ extension Optional: Bindable where Wrapped: Bindable {
 
 /// The placeholders of a statement, each given its value in order.
 package struct RowValues: ~Copyable {
-  fileprivate let handle: OpaquePointer
-  fileprivate var count: Int32 = 0
+  let handle: OpaquePointer
+  var count: Int32 = 0
   /// SQLite's word on the first that could not be given.
-  fileprivate var code = SQLITE_OK
+  var code = SQLITE_OK
 
   package mutating func add(_ value: some Bindable) {
     count += 1

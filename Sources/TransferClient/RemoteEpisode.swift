@@ -53,17 +53,17 @@ final class RemoteEpisode: OpenEpisode {
       completion(nil)
       return Ended()
     }
-    if current?.isDamaged(at: offset, count: count) == true {
-      let failure = TransferFailure(.EIO, "the cache's disk cannot read it: try podcastfs verify")
-      client.note(failure, ofReading: request)
-      completion(failure)
-      return Ended()
+    let isDamaged = current?.isDamaged(at: offset, count: count) == true
+    if !isDamaged && intent != .cachedOnly {
+      return client.wait(self, at: offset, count: count, completion: completion)
     }
-    if intent == .cachedOnly {
-      completion(TransferFailure(.EIO, "not in the cache"))
-      return Ended()
-    }
-    return client.wait(self, at: offset, count: count, completion: completion)
+    let failure = TransferFailure.lasting(
+      isDamaged
+        ? "the cache's disk cannot read it: try podcastfs verify"
+        : "not in the cache, and this program's reads fetch nothing")
+    client.note(failure, ofReading: request)
+    completion(failure)
+    return Ended()
   }
 
   func close() { client.close(number) }

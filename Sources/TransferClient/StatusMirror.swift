@@ -8,10 +8,15 @@ package final class StatusMirror: Sendable {
   typealias Observer = @Sendable (MediaKey) -> Void
   private struct State: ~Copyable {
     var statuses: [MediaKey: TransferStatus] = [:]
+    /// Downloads as they were when a reader in this process last got nothing, with the reason.
+    var failures: [MediaKey: TransferStatus] = [:]
     var observers: [Observer] = []
     var layout: CacheLayout
   }
   private let state: Monitor<State>
+
+  /// Programs that may not fetch try to read all there is.
+  private static let mostFailures = 1024
 
   package init(layout: CacheLayout) { state = Monitor(State(layout: layout)) }
 
@@ -23,8 +28,11 @@ package final class StatusMirror: Sendable {
   }
 
   func status(of key: MediaKey) -> TransferStatus? {
-    let (status, layout) = state.withLock { ($0.statuses[key], $0.layout) }
-    return status?.checked(layout)
+    let (status, failure, layout) = state.withLock { ($0.statuses[key], $0.failures[key], $0.layout) }
+    // The daemon tells nothing of an episode that it does not know.
+    guard var status = status?.checked(layout) else { return failure }
+    if let failure, status.isAsFar(as: failure) { status.readFailure = failure.readFailure }
+    return status
   }
 
   package func all() -> [TransferStatus] {
@@ -38,11 +46,11 @@ package final class StatusMirror: Sendable {
 
   package func update(_ statuses: [TransferStatus]) {
     let observers = state.withLock { state in
-      for var status in statuses {
-        // Why a reader failed is told while it still holds.
-        let former = state.statuses[status.key]
-        status.readFailure = former.flatMap { status.isAsFar(as: $0) ? $0.readFailure : nil }
+      for status in statuses {
         state.statuses[status.key] = status
+        if let failure = state.failures[status.key], !status.isAsFar(as: failure) {
+          state.failures[status.key] = nil
+        }
       }
       return state.observers
     }
@@ -51,13 +59,12 @@ package final class StatusMirror: Sendable {
 
   /// A reader has failed: why is told until something comes or changes.
   func note(_ why: String, of request: TransferRequest) {
-    let received = status(of: request.key)?.received
-    let observers = state.withLock { state -> [Observer] in
-      // The daemon has told nothing of an episode that it does not know.
-      var status = state.statuses[request.key] ?? TransferStatus(request)
-      if status.readFailure == why { return [] }
-      (status.readFailure, status.received) = (why, received ?? 0)
-      state.statuses[request.key] = status
+    var status = status(of: request.key) ?? TransferStatus(request)
+    if status.readFailure == why { return }
+    status.readFailure = why
+    let observers = state.withLock { state in
+      if state.failures.count >= Self.mostFailures { state.failures = [:] }
+      state.failures[request.key] = status
       return state.observers
     }
     for observer in observers { observer(request.key) }

@@ -46,6 +46,8 @@ extension TransferClient {
     }
     return ask(number, ended) {
       self.register(episode)
+      // Whoever opens it again, perhaps to resume it, waits again.
+      self.vain[episode.request.key] = nil
       let deadline = self.loop.schedule(at: .after(self.readTimeout)) {
         self.finish(number, self.timeout(of: episode))
       }

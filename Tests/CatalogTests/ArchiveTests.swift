@@ -73,10 +73,10 @@ import Testing
     let podcast = try world.podcast()
     try world.refresh(podcast, .firstLook)
     #expect(world.catalog.waitForRefreshes(seconds: patience))
-    if isChanged { serve(world, pages: 5, newest: 99, failing: [3], channel: "<description>x</description>") }
-    let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
-    try file.run("UPDATE feed SET next_refresh = 0")
-    try world.refresh(podcast, .due)
+    if isChanged {
+      serve(world, pages: 5, newest: 99, failing: [3], channel: "<description>x</description>")
+    }
+    try world.refreshWhenDue(podcast)
     #expect(world.catalog.waitForRefreshes(seconds: patience))
     #expect(world.web.requests("/feed").count == 2 && world.web.requests("/feed/3").count == 2)
     let known = try #require(try world.catalog.podcast(podcast))
@@ -87,8 +87,7 @@ import Testing
     #expect(throws: CatalogError.self) { try world.refresh(podcast) }
     #expect(try world.catalog.podcast(podcast)?.error?.contains("500") == true)
     serve(world, pages: 5, newest: 99, failing: [3])
-    try file.run("UPDATE feed SET next_refresh = 0")
-    try world.refresh(podcast, .due)
+    try world.refreshWhenDue(podcast)
     #expect(world.web.requests("/feed").count == feed + 2)
     #expect(try world.catalog.podcast(podcast)?.error?.contains("older episodes") == true)
     #expect(try world.catalog.missingPages(ofPodcast: podcast)?.contains("503") == true)

@@ -1,5 +1,6 @@
 import Catalog
 import Configuration
+import FeedKit
 import PodcastModel
 import PosixKit
 import SQLiteKit
@@ -32,6 +33,38 @@ import Testing
     #expect(try found(world.catalog, "foghorns").isEmpty, "what was withdrawn is found no longer")
     #expect(try found(world.catalog, "lighth") == ["Harbour Lights"])
     try Self.check("\(world.home.places.data)/catalog.sqlite")
+  }
+
+  /// Of so many that not all matches are gathered: "lights" stands in most, "early" in all but the newest.
+  @Test func `Of words that most episodes have the first in the order are found`() throws {
+    let world = try CatalogWorld()
+    let podcast = try world.podcast()
+    let items = (0..<20_600).map { number in
+      var item = ParsedEpisode(index: number)
+      let words = (number % 3 == 0 ? "" : "lights ") + (number < 20_200 ? "early" : "")
+      (item.title, item.guid, item.published) = (
+        "E\(number) \(words)", "\(number)", Int64(number) * 60
+      )
+      let address = WebAddress("http://m.example/\(number).mp3")
+      item.enclosures = [ParsedEpisode.Enclosure(url: address, type: nil, length: 1)]
+      return item
+    }
+    try world.catalog.merge(items, into: podcast, now: 1_600_000_000)
+    func numbers(_ text: String, limit: Int = 20) throws -> [Int64] {
+      let query = try #require(try EpisodeQuery(parsing: "episode:\(text) limit:\(limit)"))
+      return try world.catalog.episodes(selectedBy: query, limit: query.limit).map {
+        $0.published / 60
+      }
+    }
+    #expect(try numbers("lig earl sort:oldest") == Array((0..<30).filter { $0 % 3 > 0 }.prefix(20)))
+    #expect(try numbers("early") == Array((20_180..<20_200).reversed()))
+    #expect(try numbers("early sort:oldest older:1970-01-01").isEmpty)
+    #expect(try numbers("early newer:1970-01-16").isEmpty)
+    // A mount fills an index that was emptied behind: a search finds what it has by then.
+    world.catalog.startScheduler()
+    _ = try world.catalog.forget(podcast: world.podcast("/other"))
+    #expect(try numbers("early sort:oldest", limit: 1000).count == 1000)
+    #expect(try eventually { try numbers("early") == Array((20_180..<20_200).reversed()) })
   }
 
   @Test func aQueryFindsAtOnceWhatIsIndexedBehind() throws {

@@ -119,6 +119,25 @@ import Testing
     catalog.close()
   }
 
+  /// By a process that refreshes, long before the next look of every day.
+  @Test func `A catalogue that grows beyond its bound is made smaller soon`() throws {
+    let world = try CatalogWorld { $0.catalogueSize = 1 << 20 }
+    let catalog = world.catalog
+    world.web.set("/search", world.web.answer((0..<12).map { ("P\($0)", "/p\($0)") }))
+    let results = try catalog.results(ofSearch: world.search("many").id)
+    catalog.startScheduler()
+    try catalog.forgetUnused(keeping: [])
+    for (number, listed) in results.enumerated() {
+      fill(world, "/p\(number)", count: 100)
+      try world.refresh(listed.podcast.id)
+    }
+    #expect(try catalog.usedBytes() > 2 << 20)
+    world.advance(7200)
+    // Whatever happens wakes the thread that looks after the catalogue.
+    try world.refresh(results[0].podcast.id)
+    #expect(try eventually { try catalog.usedBytes() <= 1 << 20 })
+  }
+
   /// Also of its words in the full-text index, and while others stay.
   @Test func ofWhatIsForgottenNoWordIsLeftInTheFile() throws {
     let world = try CatalogWorld()

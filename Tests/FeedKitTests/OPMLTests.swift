@@ -45,6 +45,16 @@ import Testing
       ])
   }
 
+  @Test func `Angle brackets in a title lose no entry`() throws {
+    let text = """
+      <opml><body><outline text="Tom <b>& Jerry" xmlUrl="https://h/1"/>
+      <outline text="Lost <i>quote xmlUrl="https://h/2"/><outline text='C' xmlUrl="https://h/3"/></body></opml>
+      """
+    let document = try FeedReader.shipped.list(Array(text.utf8))
+    #expect(document.feeds.first == .init(url: "https://h/1", title: "Tom <b>& Jerry"))
+    #expect(document.feeds.last == .init(url: "https://h/3", title: "C"))
+  }
+
   @Test func `Only feeds that are followed are taken`() throws {
     let document = try FeedReader.shipped.list(
       Array(

@@ -103,6 +103,7 @@ import Testing
       a | m/1.mp3 | Harbour | 0   = 0 guid
       ---
       a | m/1.mp3 | Harbour | 100 = 0 guid
+      b | m/2.mp3 | Lights  | 99  = new
       ---
       a | n/9.mp3 | Harbour | 100 = 0 guid
       """),
@@ -202,6 +203,17 @@ import Testing
       | m/latest.mp3 | News | 2 = new
       ---
       | m/latest.mp3 | News | 2 = 2 unchanged
+      """),
+    History(
+      "One item at a time, each day under the same guid and title at the same address",
+      """
+      a | m/latest.mp3 | News | 0  = new
+      ---
+      a | m/latest.mp3 | News | 2  = 0 guid
+      ---
+      a | m/latest.mp3 | News | 24 = new
+      ---
+      a | m/latest.mp3 | News | 24 = 1 unchanged
       """),
     History(
       "One item at a time, each with a guid and an address",

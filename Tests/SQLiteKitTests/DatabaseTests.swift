@@ -21,9 +21,9 @@ import Testing
     try database.run(
       "INSERT INTO t (a, b, c, d) VALUES (?, ?, ?, ?)", true, "", nil as Int64?, [] as [UInt8])
     let rows = try database.all("SELECT a, b, c, d FROM t ORDER BY id") {
-      ($0.int64(0), $0.stringIfPresent(1), $0.boolIfPresent(2), $0.blob(3))
+      ($0.int64(0), $0.stringIfPresent(1), $0.int64IfPresent(2), $0.blob(3))
     }
-    #expect(rows[0] == (Int64.min, "Ünï\u{0}cödé 🎙", false, [0, 255]))
+    #expect(rows[0] == (Int64.min, "Ünï\u{0}cödé 🎙", 0, [0, 255]))
     #expect(rows[1].0 == 1)
     #expect(rows[1].1 == "")
     #expect(rows[1].2 == nil)

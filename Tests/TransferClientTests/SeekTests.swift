@@ -153,6 +153,8 @@ import TransferProtocol
     let client = try user.client()
     let episode = try client.opened(request, .cachedOnly)
     #expect(episode.readFailure(at: 0)?.errno == .EIO)
+    #expect(
+      client.status(of: request.key)?.reason == "not in the cache, and this program's reads fetch nothing")
     #expect(user.origin.requests.isEmpty)
     #expect(user.daemon == nil)
   }

@@ -60,6 +60,20 @@ import TransferProtocol
     _ = waits
   }
 
+  @Test func whoeverOpensAPausedEpisodeAgainReadsOn() throws {
+    let request = user.serve(body) { $0.plan = [.with { $0.stallAfter = 100_000 }, .with { _ in }] }
+    let client = try user.client { settings in
+      settings.readTimeout = 1
+      settings.stallTimeout = 600
+    }
+    let episode = try client.opened(request)
+    #expect(body.firstDifference(try episode.read(at: 0, 65_536)) == nil)
+    #expect(client.confirmed { $0.order(.pause(request), completion: $1) })
+    #expect(episode.readFailure(at: 500_000, 4096)?.message == "the download is paused")
+    let again = try client.opened(request)
+    #expect(body.firstDifference(try again.read(at: 500_000, 4096), at: 500_000) == nil)
+  }
+
   /// Whoever reads after all that has the bytes, and nobody is told of a failure any more.
   @Test func whatComesAfterAllIsRead() throws {
     let request = user.serve(body) { resource in

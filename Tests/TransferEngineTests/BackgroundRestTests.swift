@@ -26,7 +26,7 @@ import TransferProtocol
     #expect(world.running.count == 3)
     #expect(error(world, 0) == nil)
     // What had come is not asked for again.
-    #expect(world.requested.suffix(3).allSatisfy { $0.range?.start ?? 0 > 0 })
+    #expect(world.requested.suffix(3).allSatisfy { $0.range?.lowerBound ?? 0 > 0 })
   }
 
   @Test func anOpenByAPersonGoes() {
@@ -74,6 +74,9 @@ import TransferProtocol
     world.handle(.background(nil))
     world.handle(.resumed)
     #expect(world.running.count == 2)
-    #expect(world.running.values.allSatisfy { $0.range?.start == 300_000 || $0.range?.start ?? 0 >= 262_144 })
+    #expect(
+      world.running.values.allSatisfy {
+        $0.range?.lowerBound == 300_000 || $0.range?.lowerBound ?? 0 >= 262_144
+      })
   }
 }

@@ -1,4 +1,5 @@
 import PodcastModel
+import PosixKit
 import Testing
 import TransferProtocol
 
@@ -14,21 +15,21 @@ import TransferProtocol
     .init(name: ClientNumber(client: ClientID(1), id: id), order: order, place: 1, time: now)
   }
 
-  private func next(_ log: inout CommandLog, _ id: UInt64, isHeld: Bool = false) -> [UInt64]? {
-    log.next(SaveID(id), at: now, held: isHeld ? [request.key] : [])?.orders.map(\.name.id)
+  private func next(_ log: inout CommandLog, isHeld: Bool = false) -> [UInt64]? {
+    log.next(at: now, held: isHeld ? [request.key] : [])?.orders.map(\.name.id)
   }
 
   @Test func oneCommitIsUnderWayAtATime() {
     var log = CommandLog()
     log.append(order(1, .start(request)))
-    let result1 = next(&log, 1)
+    let result1 = next(&log)
     #expect(result1 == [1])
     log.append(order(2, .pause(request)))
-    let result2 = next(&log, 2)
+    let result2 = next(&log)
     #expect(result2 == nil)
-    let result3 = log.saved(SaveID(1), failed: false, at: now)?.orders.map(\.name.id)
+    let result3 = log.saved(failed: false, at: now)?.orders.map(\.name.id)
     #expect(result3 == [1])
-    let result4 = next(&log, 2)
+    let result4 = next(&log)
     #expect(result4 == [2])
   }
 
@@ -36,25 +37,25 @@ import TransferProtocol
     var log = CommandLog()
     log.removes(request.key)
     log.append(order(1, .drop(request.key)))
-    let result5 = next(&log, 1)
+    let result5 = next(&log)
     #expect(result5 == nil)
     _ = log.removed(request.key)
-    let result7 = next(&log, 1, isHeld: true)
+    let result7 = next(&log, isHeld: true)
     #expect(result7 == nil)
-    let result8 = next(&log, 1)
+    let result8 = next(&log)
     #expect(result8 == [1])
   }
 
   @Test func withoutOrdersAStoreThatFailsIsLeftAloneForAWhile() {
     var log = CommandLog()
     log.note(changed: request.key)
-    let first = next(&log, 1)
+    let first = next(&log)
     #expect(first == [])
-    _ = log.saved(SaveID(1), failed: true, at: now)
+    _ = log.saved(failed: true, at: now)
     log.note(changed: request.key)
-    let result11 = next(&log, 2)
+    let result11 = next(&log)
     #expect(result11 == nil)
-    let result12 = log.next(SaveID(2), at: now.adding(5))?.rows
+    let result12 = log.next(at: now.adding(5))?.rows
     #expect(result12 == [request.key])
   }
 }

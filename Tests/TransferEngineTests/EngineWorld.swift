@@ -1,4 +1,5 @@
 import PodcastModel
+import PosixKit
 import TransferEngine
 import TransferProtocol
 
@@ -41,7 +42,7 @@ final class EngineWorld {
   var savesAtOnce = true
   /// Whether the disk has no room for records.
   var refusesRows = false
-  private var unsaved: [(id: SaveID, rows: [TransferStatus], removed: [MediaKey])] = []
+  private var unsaved: [(rows: [TransferStatus], removed: [MediaKey])] = []
   /// Whether nothing is let go of when that is asked for; else a test answers.
   var evictsAtOnce = true
   /// Whether all that may go goes when something is let go of; else nothing does.
@@ -107,9 +108,7 @@ final class EngineWorld {
   }
 
   static func moment(_ seconds: Double) -> Moment {
-    Moment(
-      instant: Instant(nanoseconds: Int64(seconds * 1e9)), wall: Int64(seconds),
-      fraction: Int64(seconds * 1e9) % 1_000_000_000)
+    Moment(instant: Instant(nanoseconds: UInt64(seconds * 1e9)), wallNanoseconds: Int64(seconds * 1e9))
   }
 
   func say(_ message: (UInt64) -> ClientMessage) {
@@ -142,14 +141,14 @@ final class EngineWorld {
   func save() {
     let commits = unsaved
     unsaved = []
-    for commit in commits { handle(write(commit.id, commit.rows, commit.removed)) }
+    for commit in commits { handle(write(commit.rows, commit.removed)) }
   }
 
-  private func write(_ id: SaveID, _ rows: [TransferStatus], _ removed: [MediaKey]) -> Event {
-    if refusesRows { return .saved(id, .lasting("the disk is full")) }
+  private func write(_ rows: [TransferStatus], _ removed: [MediaKey]) -> Event {
+    if refusesRows { return .saved(.lasting("the disk is full")) }
     for row in rows { records[row.key] = row }
     for key in removed { records[key] = nil }
-    return .saved(id, nil)
+    return .saved(nil)
   }
 
   /// The disk has taken the names away that wait.
@@ -198,7 +197,7 @@ final class EngineWorld {
       case .ask(let flow, let request):
         running[flow] = request
         requested.append(request)
-      case .stop(let flow), .end(let flow):
+      case .end(let flow):
         running[flow] = nil
         held.remove(flow)
       case .store(let store, let order): if let answer = perform(order, on: store) { answers.append(answer) }
@@ -218,12 +217,12 @@ final class EngineWorld {
           answers.append(.evicted(gone.map { GenerationName(key: $0.key, generation: $0.generation) }))
         }
       case .listFiles: if listsAtOnce { answers.append(.found(found)) }
-      case .save(let id, let rows, let removed):
+      case .save(let rows, let removed):
         commits += 1
         if savesAtOnce {
-          answers.append(write(id, rows, removed))
+          answers.append(write(rows, removed))
         } else {
-          unsaved.append((id, rows, removed))
+          unsaved.append((rows, removed))
         }
       case .send(let client, let message): sent.append((client, message))
       case .wake(let time): wake = time
@@ -257,11 +256,11 @@ final class EngineWorld {
       let left = min(room, capacity - used) - range.length
       if let key = open[store], left < (leaving > 256 << 10 ? leaving : 0) {
         let failure = Fault(.noRoom, TransferCore.noSpaceLeft)
-        return .disk(store, .notWritten(flow, range, failure, present: files[key]?.present ?? ByteRanges()))
+        return .disk(store, .failed(failure, present: files[key]?.present ?? ByteRanges()))
       }
       if let key = open[store], range.upperBound > runtimeCapacity {
         let failure = Fault(.runtimeFull, "no space left in the runtime folder")
-        return .disk(store, .notWritten(flow, range, failure, present: files[key]?.present ?? ByteRanges()))
+        return .disk(store, .failed(failure, present: files[key]?.present ?? ByteRanges()))
       }
       if let key = open[store] { files[key]?.present.insert(range) }
       if !writesAtOnce {
@@ -320,7 +319,7 @@ extension EngineWorld {
       head.acceptsRanges = length != nil
       if let range = request.range, let length {
         head.status = 206
-        head.part = range.start..<(range.end ?? length)
+        head.part = range.lowerBound..<(range.upperBound == .max ? length : range.upperBound)
         head.partTotal = length
         head.length = head.part?.length
       }

@@ -20,7 +20,7 @@ import TransferProtocol
     var settings = TransferSettings()
     settings.minimumFree = 0
     func moment(_ seconds: Double) -> Moment {
-      Moment(instant: Instant(nanoseconds: Int64(seconds * 1e9)), wall: Int64(seconds))
+      EngineWorld.moment(seconds)
     }
     let store = TestStore([record.key: record])
     var engine = TransferCore(records: [], rows: store.stored, settings: settings, seed: 1, now: moment(1000))
@@ -35,11 +35,11 @@ import TransferProtocol
         case .store(let store, .open): events.append(.disk(store, .missing))
         case .listFiles: events.insert(.found([]), at: 0)
         case .remove(let key, _): events.append(.removed(key))
-        case .save(let id, let rows, let keys):
+        case .save(let rows, let keys):
           removed.formUnion(keys)
           for row in rows { store.rows[row.key] = row }
           for key in keys { store.rows[key] = nil }
-          events.append(.saved(id, nil))
+          events.append(.saved(nil))
         default: break
         }
       }

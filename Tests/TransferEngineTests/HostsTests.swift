@@ -1,3 +1,5 @@
+import PodcastModel
+import PosixKit
 import Testing
 import TransferProtocol
 
@@ -5,7 +7,7 @@ import TransferProtocol
 
 /// Hosts that are left alone for a while.
 @Suite struct HostsTests {
-  private static func at(_ seconds: Double) -> Instant { Instant(nanoseconds: Int64(seconds * 1e9)) }
+  private static func at(_ seconds: Double) -> Instant { Instant(nanoseconds: UInt64(seconds * 1e9)) }
 
   @Test func whoDidNotAnswerRestsLaterAndLater() throws {
     var (rests, random) = (Hosts(), SplitMix(seed: 1))
@@ -50,16 +52,40 @@ import TransferProtocol
     #expect(try #require(end) < Self.at(2))
   }
 
-  @Test func whoWantsSomethingOfItIsHeardOnceASecond() {
+  @Test func whoWantsSomethingOfItIsHeardOnceASecond() throws {
     var (rests, random) = (Hosts(), SplitMix(seed: 1))
     _ = rests.failed("a", retryAfter: nil, at: Self.at(1), &random)
-    let early = rests.hurry("a", at: Self.at(1.9))
-    let late = rests.hurry("a", at: Self.at(2))
-    #expect(!early && late && !rests.isResting("a", at: Self.at(2)))
+    let (ordered, other) = (Self.key(1), Self.key(2))
+    let early = rests.hurry("a", for: ordered, at: Self.at(1.1))
+    #expect(!early && rests.isResting("a", for: ordered, at: Self.at(1.1)))
+    let long = rests.failed("a", retryAfter: nil, at: Self.at(3), &random)
+    let late = rests.hurry("a", for: ordered, at: Self.at(4))
+    #expect(late && !rests.isResting("a", for: ordered, at: Self.at(4)))
+    #expect(try #require(long) < Self.at(4.3) && rests.isResting("a", for: other, at: Self.at(3.7)))
     // The host has asked for rest.
     _ = rests.failed("b", retryAfter: 60, at: Self.at(1), &random)
-    let forbidden = rests.hurry("b", at: Self.at(30))
-    #expect(!forbidden && rests.isResting("b", at: Self.at(30)))
+    let forbidden = rests.hurry("b", for: ordered, at: Self.at(30))
+    #expect(!forbidden && rests.isResting("b", for: ordered, at: Self.at(30)))
+  }
+
+  private static func key(_ number: Int) -> MediaKey {
+    MediaKey(address: WebAddress("http://h.test/\(number)"))
+  }
+
+  /// Its place in the queue is behind others of that host.
+  @Test func anOrderAfterTheHostsFailureAsksFirst() {
+    let world = EngineWorld(3, hosts: 1) { $0.perHost = 1 }
+    for request in world.requests { world.say { .order(id: $0, .start(request)) } }
+    for _ in 0..<6 {
+      world.end(Fault(.passing, "connection refused", host: "h0.test"))
+      world.wait(30)
+    }
+    world.end(Fault(.passing, "connection refused", host: "h0.test"))
+    world.wait(2)
+    let asked = world.asked
+    world.say { .order(id: $0, .start(world.requests[2])) }
+    #expect(world.asked == asked + 1)
+    #expect(world.requested.last?.url == world.requests[2].url)
   }
 
   /// Each order comes when the one before has failed.

@@ -20,7 +20,7 @@ import TransferProtocol
     world.bring(1 << 20)
     world.say { .wait(id: $0, open: 1, offset: 40_000_000, count: 4096) }
     let seek = try #require(world.running.max { $0.key < $1.key })
-    let end = try #require(seek.value.range?.end)
+    let end = try #require(seek.value.range?.upperBound)
     world.answer(Self.length, where: { _ in true }) { $0.length = nil }
     world.handle(.came(seek.key, Int(end - 39_997_440) + 300_000))
     #expect(present?.ranges == [0..<1 << 20, 39_997_440..<end])
@@ -58,7 +58,7 @@ import TransferProtocol
     world.say { .wait(id: $0, open: 1, offset: 0, count: 100_000) }
     world.answer(Self.length)
     let told = world.told.count
-    let end = try #require(world.requested.first?.range?.end)
+    let end = try #require(world.requested.first?.range?.upperBound)
     world.bring(Int(end))
     world.end(nil)
     #expect(world.told.count > told)

@@ -14,7 +14,7 @@ import Testing
     isBeside: Bool = false
   ) -> ResponseJudge.Question {
     ResponseJudge.Question(
-      start: start, end: nil, known: known, stored: stored, isBeside: isBeside)
+      isWhole: start == 0, known: known, stored: stored, isBeside: isBeside)
   }
 
   private func head(

@@ -87,4 +87,14 @@ import TransferProtocol
     world.handle(.said(knowing, .freshAddress(world.requests[0].key, "http://h0.test/fresh.mp3")))
     #expect(world.requested.last?.url == "http://h0.test/fresh.mp3")
   }
+
+  /// It was said of the address that the feed had before.
+  @Test(arguments: [404, 503]) func anotherAddressInTheFeedIsAskedAtOnce(_ status: Int) {
+    let world = refused(status)
+    var moved = world.requests[0]
+    moved.url = "http://h1.test/moved.mp3"
+    world.wait(12)
+    world.say { .open(id: $0, moved, .download, generation: nil) }
+    #expect(world.requested.last?.url == moved.url)
+  }
 }

@@ -13,7 +13,7 @@ import TransferProtocol
 
   @Test func whatSomebodyWaitsForIsTriedEveryFiveSeconds() {
     var retry = Retry()
-    retry.attempts = 9
+    retry.tries.count = 9
     let delay = retry.failed(received: 0, of: 1, isWaitedFor: true)
     #expect(delay == 5)
   }
@@ -21,7 +21,7 @@ import TransferProtocol
   @Test func progressBeginsAnew() {
     var retry = Retry()
     _ = retry.failed(received: 0, of: 1)
-    retry.attempts = 9
+    retry.tries.count = 9
     let delay = retry.failed(received: 65_536, of: 1)
     #expect(delay == 0.2 && retry.attempts == 1)
     // Another file each time is no progress.
@@ -56,7 +56,7 @@ import TransferProtocol
       world.answer(1_000_000)
     }
     #expect(world.asked == 9 && world.running.count == 1)
-    #expect(world.requested.dropFirst().allSatisfy { $0.range?.start ?? 0 >= 262_144 })
+    #expect(world.requested.dropFirst().allSatisfy { $0.range?.lowerBound ?? 0 >= 262_144 })
   }
 
   @Test func aHostThatHasFailedGetsOneRequestUntilItAnswers() {

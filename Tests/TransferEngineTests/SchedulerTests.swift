@@ -1,4 +1,5 @@
 import PodcastModel
+import PosixKit
 import Testing
 import TransferProtocol
 
@@ -9,18 +10,14 @@ import TransferProtocol
 
   private func key(_ number: Int) -> MediaKey { MediaKey(address: WebAddress("http://h.test/\(number)")) }
 
-  private func entry(_ number: Int, host: String, isRunning: Bool = false, isTired: Bool = false)
-    -> Scheduler.Entry
-  {
-    Scheduler.Entry(
-      isTired: isTired, order: Int64(number), key: key(number), host: host, until: nil,
-      isRunning: isRunning)
+  private func entry(_ number: Int, host: String, _ rank: Scheduler.Rank = .waiting) -> Scheduler.Entry {
+    Scheduler.Entry(rank: rank, order: Int64(number), key: key(number), host: host, until: nil)
   }
 
   private func choose(_ scheduler: inout Scheduler, downloads: Int64 = 3, perHost: Int64 = 2) -> [MediaKey] {
     var settings = TransferSettings()
     (settings.downloads, settings.perHost) = (downloads, perHost)
-    return scheduler.choose(settings, at: now, isCoolingDown: { $0 == "cold.test" })
+    return scheduler.choose(settings, at: now, isCoolingDown: { $0.host == "cold.test" })
   }
 
   @Test func theQueueGoesInItsOrderAsTheLimitsAllow() {
@@ -35,18 +32,16 @@ import TransferProtocol
 
   @Test func whatRunsComesFirstAndWhatIsTiredLast() {
     var scheduler = Scheduler()
-    scheduler.note(key(1), entry(1, host: "a.test", isTired: true), isPlaced: false)
+    scheduler.note(key(1), entry(1, host: "a.test", .tired), isPlaced: false)
     scheduler.note(key(2), entry(2, host: "b.test"), isPlaced: false)
-    scheduler.note(key(9), entry(9, host: "c.test", isRunning: true), isPlaced: true)
+    scheduler.note(key(9), entry(9, host: "c.test", .running), isPlaced: true)
     let result3 = choose(&scheduler)
     #expect(result3 == [9, 2, 1].map(key))
     scheduler.note(key(9), nil, isPlaced: false)
     let result4 = choose(&scheduler)
     #expect(result4 == [2, 1].map(key))
     // A slow one keeps its slot while nobody else needs it.
-    var slow = entry(7, host: "c.test", isRunning: true)
-    slow.isSlow = true
-    scheduler.note(key(7), slow, isPlaced: true)
+    scheduler.note(key(7), entry(7, host: "c.test", .crawling), isPlaced: true)
     let result5 = [choose(&scheduler), choose(&scheduler, downloads: 2)]
     #expect(result5 == [[2, 1, 7].map(key), [2, 1].map(key)])
   }

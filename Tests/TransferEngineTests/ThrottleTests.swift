@@ -1,10 +1,11 @@
+import PosixKit
 import Testing
 
 @testable import TransferEngine
 
 /// The account that holds the background to `limit_rate`.
 @Suite struct ThrottleTests {
-  private static func at(_ seconds: Double) -> Instant { Instant(nanoseconds: Int64(seconds * 1e9)) }
+  private static func at(_ seconds: Double) -> Instant { Instant(nanoseconds: UInt64(seconds * 1e9)) }
 
   /// At 1,000 bytes a second from second 100 on.
   private static func throttle() -> Throttle {

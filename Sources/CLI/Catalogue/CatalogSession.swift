@@ -91,7 +91,7 @@ struct CatalogSession: Sendable {
   /// Follows the podcast of a folder in a mount, without the network where a search shows it.
   /// - Returns: its subscription; nil where the path is no podcast's folder.
   func follow(folderAt path: String) throws -> ListedPodcast? {
-    guard MountedEpisode.Attribute.text("feed_url", of: path) != nil else { return nil }
+    guard MountedFile(path: path).text("feed_url") != nil else { return nil }
     let podcast = try podcast(at: path)
     if let known = try subscription(ofPodcast: podcast) { return known }
     if let node = try node(at: path, with: "title", "a podcast"), node.kind == .result {
@@ -137,7 +137,7 @@ struct CatalogSession: Sendable {
   func node(at path: String, with attribute: String, _ kind: String) throws -> NodeID? {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
-    guard MountedEpisode.Attribute.text(attribute, of: path) != nil else {
+    guard MountedFile(path: path).text(attribute) != nil else {
       throw CommandFailure("\(path): not \(kind) in a podcastfs mount")
     }
     try MountOwner.check([path], places: places)

@@ -20,11 +20,11 @@ extension Command {
     let isQueued = arguments.takeFlag("--queue")
     let newest = try arguments.takeNumber("--newest", in: 1...100_000)
     let since = try arguments.takeValue("--since").map(moment)
-    let choice: MountedEpisode.Choice = { episodes in
+    let choice: MountedFile.Choice = { episodes in
       let recent = since.map { since in episodes.filter { $0.published ?? .min >= since } }
       return Array((recent ?? episodes).prefix(newest ?? .max))
     }
-    let found = MountedEpisode.all(
+    let found = MountedFile.all(
       atEach: try arguments.paths(), newest == nil && since == nil ? nil : choice)
     found.report()
     var wanted = found.episodes.map { WantedEpisode($0) }
@@ -105,11 +105,11 @@ enum WaitingReason {
 
 /// One of the episodes: how far it is, and whether nothing more can be known of it.
 private struct WantedEpisode {
-  let episode: MountedEpisode
+  let episode: MountedFile
   private(set) var status: TransferStatus
   private(set) var isRefused = false
 
-  init(_ episode: MountedEpisode, refusal: CommandFailure? = nil) {
+  init(_ episode: MountedFile, refusal: CommandFailure? = nil) {
     (self.episode, status) = (episode, episode.unknown)
     if let refusal { refuse(refusal) }
   }
@@ -147,9 +147,7 @@ private struct WantedEpisode {
     (isRefused, status.state) = (true, .failed)
     // What an errno can't say: the attribute does.
     status.error =
-      MountedEpisode.Attribute.text("error", of: episode.path).map {
-        "\($0) (podcastfs doctor finds out why)"
-      }
+      episode.text("error").map { "\($0) (podcastfs doctor finds out why)" }
       ?? (error as? CommandFailure)?.reason(of: episode.path) ?? "\(error)"
   }
 

@@ -65,7 +65,7 @@ extension Command {
   private static func changeQueue(
     _ paths: [String], _ session: CatalogSession, _ body: ([Int64]) throws -> Void
   ) throws {
-    let found = MountedEpisode.all(atEach: paths)
+    let found = MountedFile.all(atEach: paths)
     found.report()
     try MountOwner.check(paths, places: session.places)
     let ids = found.episodes.compactMap(\.row).reduce(into: [Int64]()) {

@@ -40,9 +40,9 @@ extension Command {
       if paths.isEmpty != isAll { throw UsageError("it takes the paths of episodes, or --all") }
       if !isAll { return try set("state", to: target.name, ofEpisodesAt: paths, in: sources) }
       let root = try UserMount.root()
-      if target == .downloading { try MountedEpisode.Attribute.set("paused", of: root, to: "0") }
+      if target == .downloading { try MountedFile(path: root).set("paused", to: "0") }
       let folders = ["Downloading", "Downloading/Paused", "Downloading/Failed"]
-      let episodes = try folders.flatMap { try MountedEpisode.directly(in: "\(root)/\($0)") }
+      let episodes = try folders.flatMap { try MountedFile.directly(in: "\(root)/\($0)") }
       try set("state", to: target.name, of: .init(episodes: episodes), in: sources)
     }
   }
@@ -68,13 +68,13 @@ extension Command {
   private static func set(
     _ attribute: String, to value: String, ofEpisodesAt paths: [String], in sources: Set<TransferState>? = nil
   ) throws {
-    try set(attribute, to: value, of: MountedEpisode.all(atEach: paths), in: sources, named: Set(paths))
+    try set(attribute, to: value, of: MountedFile.all(atEach: paths), in: sources, named: Set(paths))
   }
 
   /// Reports all failures, and goes on with the next episode.
   /// - Parameter sources: states in which an episode is changed that is not named by itself; nil for all.
   private static func set(
-    _ attribute: String, to value: String, of found: MountedEpisode.Found, in sources: Set<TransferState>?,
+    _ attribute: String, to value: String, of found: MountedFile.Found, in sources: Set<TransferState>?,
     named: Set<String> = []
   ) throws {
     found.report()
@@ -100,7 +100,7 @@ extension Command {
     """
   ) { arguments in
     let operands = try arguments.operands()
-    guard let episode = try MountedEpisode.all(at: operands[0]).first, episode.path == operands[0] else {
+    guard let episode = try MountedFile.all(at: operands[0]).first, episode.path == operands[0] else {
       throw CommandFailure("\(operands[0]): a directory; position takes an episode")
     }
     if operands.count == 2 {
@@ -132,15 +132,15 @@ extension Command {
     """
   ) { arguments in
     let wanted = try arguments.operands().first
-    let root = try UserMount.root()
+    let root = MountedFile(path: try UserMount.root())
     if let wanted {
       guard Settings.rate(wanted) != nil else {
         throw UsageError("\(PrintableText.line(wanted)) is not a rate: 500K, 2M, or 0 for no limit")
       }
-      try MountedEpisode.Attribute.set("limit_rate", of: root, to: wanted)
+      try root.set("limit_rate", to: wanted)
     }
-    let rate = MountedEpisode.Attribute.text("limit_rate", of: root).flatMap { Int64($0) } ?? 0
-    let isPaused = MountedEpisode.Attribute.text("paused", of: root) == "1"
+    let rate = try root.attribute("limit_rate").flatMap { Int64($0) } ?? 0
+    let isPaused = try root.attribute("paused") == "1"
     StandardStreams.show(.members(["limit_rate": rate, "paused": isPaused])) {
       if wanted == nil { StandardStreams.print(rate == 0 ? "no limit" : "\(HumanText.size(rate))/s") }
     }
@@ -192,7 +192,7 @@ extension Command {
     """
   ) { arguments in
     let paths = try arguments.paths()
-    let found = MountedEpisode.all(atEach: paths)
+    let found = MountedFile.all(atEach: paths)
     found.report()
     let (places, settings) = try CommandSettings.load()
     try places.create()

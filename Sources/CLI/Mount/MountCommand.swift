@@ -158,7 +158,8 @@ struct MountCall {
   }
 
   /// Checks the options, and becomes the user whom `setuid` names.
-  func becomeUser() throws {
+  /// - Parameter mountPoint: which that user shall own where automount made it.
+  func becomeUser(mountingOn mountPoint: String? = nil) throws {
     do { try MountRequest.prepareUser(options, mountPoint: mountPoint) } catch let error as SettingsError {
       throw UsageError("\(error)", topic: "options")
     }
@@ -168,7 +169,7 @@ struct MountCall {
   fileprivate func run(isHelper: Bool) throws {
     if role == .successor { return try resume(on: mountPoint ?? "") }
     if isHelper { Account.correctHome() }
-    try becomeUser()
+    try becomeUser(mountingOn: mountPoint)
     let mountPoint = try mountPoint ?? MountPoint.usual()
     if role == .started { return try Self.reporting { try serve(mountPoint, nil, $0) } }
     if try isServed(mountPoint) { return }

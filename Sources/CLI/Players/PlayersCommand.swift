@@ -105,7 +105,7 @@ final class PlayerWatch {
     if let path, let place = episode?.takePosition(), (0..<Self.longestEpisode).contains(place) {
       let tenths = Int64((place * 10).rounded())
       // The episode may be another user's, or have gone.
-      try? MountedEpisode.Attribute.set("position", of: path, to: "\(tenths / 10).\(tenths % 10)")
+      try? MountedFile(path: path).set("position", to: "\(tenths / 10).\(tenths % 10)")
     }
     episodes[player] = episode
     setTimer()
@@ -113,8 +113,8 @@ final class PlayerWatch {
 
   /// Nil where the file is no episode in a mount.
   private static func episode(_ path: String) -> PlayedEpisode? {
-    guard MountedEpisode.Attribute.text("state", of: path) != nil else { return nil }
-    let stored = MountedEpisode.Attribute.text("position", of: path).flatMap { Double($0) }
+    guard MountedFile(path: path).text("state") != nil else { return nil }
+    let stored = MountedFile(path: path).text("position").flatMap { Double($0) }
     return PlayedEpisode(path, stored: stored ?? 0)
   }
 

@@ -23,8 +23,8 @@ extension Catalog {
   private static func feeds(in database: Database) throws -> [(podcast: Int64, feed: OPMLDocument.Feed)] {
     try database.all(
       """
-      SELECT p.id, p.feed_url, p.title, CASE WHEN s.is_own_name THEN s.name END, p.link
-      FROM subscription s JOIN shown p ON p.id = s.podcast_id ORDER BY s.name_key
+      SELECT p.id, f.feed_url, p.title, CASE WHEN s.is_own_name THEN s.name END, p.link
+      FROM subscription s JOIN \(Podcast.source) AND p.id = s.podcast_id ORDER BY s.name_key
       """
     ) { row in
       let feed = OPMLDocument.Feed(
@@ -47,8 +47,9 @@ extension Catalog {
       let searches = try SearchRows.searches(in: database).filter { $0.category == nil }.map(\.name)
       let hidden = try database.all(
         """
-        SELECT s.name, p.feed_url FROM result r JOIN search s ON s.id = r.search_id JOIN shown p ON p.id = r.podcast_id
-        WHERE r.state = ? ORDER BY s.name, p.feed_url
+        SELECT s.name, f.feed_url FROM result r JOIN search s ON s.id = r.search_id
+          JOIN feed f ON f.podcast_id = r.podcast_id
+        WHERE r.state = ? ORDER BY s.name, f.feed_url
         """, ResultState.hidden.rawValue
       ) { HiddenResult(search: $0.string(0), feed: WebAddress($0.string(1))) }
       var state = OPMLDocument(feeds: feeds)
@@ -64,16 +65,16 @@ private enum ExportedEpisodes {
   static func all(kept: Set<MediaKey>, in database: Database) throws -> [EpisodeReport] {
     let places = try PlayQueue(in: database).places
     let orders = Set(try database.numbers("SELECT episode_id FROM keep_order"))
-    let held = try EpisodeRow.entries(forKeys: Array(kept), in: database).map(\.episode.id)
+    let held = try EpisodeRows.entries(forKeys: Array(kept), in: database).map(\.episode.id)
     let marked = try database.numbers(
       "SELECT id FROM episode WHERE listening_changed IS NOT NULL UNION SELECT id FROM episode WHERE hidden = 1"
     )
     var feeds: [Int64: WebAddress] = [:]
     var reports: [EpisodeReport] = []
-    for episode in try EpisodeRow.episodes(
+    for episode in try EpisodeRows.episodes(
       Array(Set(marked).union(orders).union(held).union(places.keys)), in: database)
     {
-      let feed = try feeds[episode.podcastID] ?? FeedRecord.load(episode.podcastID, in: database)?.feedURL
+      let feed = try feeds[episode.podcastID] ?? PodcastRecord.load(episode.podcastID, in: database)?.feedURL
       feeds[episode.podcastID] = feed
       guard let feed else { continue }
       var report = EpisodeReport(podcast: feed, address: episode.enclosureURL, guid: episode.guid)

@@ -85,7 +85,7 @@ extension Catalog {
     let keys = try store.read { database in
       try database.all(
         "SELECT e.media_key FROM keep_order k JOIN episode e ON e.id = k.episode_id"
-      ) { EpisodeRow.mediaKey($0.blob(0)) }
+      ) { MediaKey(at: 0, of: $0) }
     }
     return keys.isEmpty ? [] : Array(try entries(forKeys: keys).values)
   }
@@ -148,11 +148,9 @@ private struct Importing {
       result.added += 1
     }
     let own = try RuleRows.rules(ofPodcast: podcast, in: database)
-    for key in SubscriptionRules.Key.allCases where own.text(key) == nil {
-      guard let value = feed.rules.text(key) else { continue }
-      try RuleRows.set(key, to: value, ofPodcast: podcast, in: database)
-      result.rules += 1
-    }
+    let rules = own.completed(by: feed.rules)
+    result.rules += SubscriptionRules.Key.allCases.count { rules.text($0) != own.text($0) }
+    if rules != own { try RuleRows.set(rules, ofPodcast: podcast, in: database) }
   }
 
   private mutating func take(_ episodes: [EpisodeReport], ofFeed key: String) throws {

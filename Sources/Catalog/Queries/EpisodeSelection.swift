@@ -18,6 +18,8 @@ struct EpisodeSelection {
 
   /// More matches of words than these are not looked at one by one: the rows are looked through by date.
   private static let fewMatches = 20_000
+  /// So many texts are looked at for each episode that is to be listed before all matches are gathered.
+  private static let textsForEach = 3
   /// The episodes of more podcasts are looked through by date, too.
   private static let fewPodcasts = 20
   /// So many are put in the order of their titles, which stand in no index: of more the newest.
@@ -45,24 +47,77 @@ struct EpisodeSelection {
     try addBounds(to: &conditions)
     addStates(to: &conditions)
     guard shows?.isEmpty != true, try addTexts(to: &conditions) else { return [] }
-    if let shows { conditions.add("e.podcast_id IN \(Self.list)", [EpisodeRow.list(shows)]) }
-    var source = "episode e NOT INDEXED"
-    if !conditions.isNarrow {
-      source = "episode e INDEXED BY \(try index(ofPodcasts: shows?.count))"
-      if query.order == .shortest, let longest = try longest(source, conditions) {
-        conditions.add("e.duration <= ?", [longest])
+    if let shows { conditions.add("e.podcast_id IN \(Self.list)", [EpisodeRows.list(shows)]) }
+    let index = "episode e INDEXED BY \(try index(ofPodcasts: shows?.count))"
+    if !query.words.isEmpty {
+      guard let words = try TextIndex.everyWord(query.words, in: database) else { return [] }
+      let matches = "SELECT rowid FROM episode_text WHERE episode_text MATCH ?"
+      let count = try database.number(
+        "SELECT count(*) FROM (\(matches) LIMIT ?)", words, Self.fewMatches + 1)
+      let isFew = (count ?? 0) <= Self.fewMatches
+      if !isFew, !conditions.isNarrow, let ids = try first(withWords: words, index, conditions) {
+        return try listed("SELECT value FROM json_each(?)", [EpisodeRows.list(ids)])
       }
+      conditions.add("e.id IN (\(matches))", [words], isNarrow: isFew)
+    }
+    var source = conditions.isNarrow ? "episode e NOT INDEXED" : index
+    if !conditions.isNarrow, query.order == .shortest, let longest = try longest(source, conditions) {
+      conditions.add("e.duration <= ?", [longest])
     }
     if query.order == .title {
       conditions.sql = ["e.id IN (\(newest(source, conditions, "e.id")))"]
       source = "episode e NOT INDEXED"
     }
     // Numbers first: the index has all that selects and orders. The rows of those selected are read then.
-    let chosen = "SELECT e.id FROM \(source) WHERE \(conditions.text) ORDER BY \(order) LIMIT ?"
-    return try database.all(
-      "SELECT \(EpisodeRow.listedColumns) FROM episode e WHERE e.id IN (\(chosen)) ORDER BY \(order)",
-      values: conditions.values + [limit]
-    ) { EpisodeRow.readListed($0) }
+    return try listed(chosen(source, conditions), conditions.values + [limit])
+  }
+
+  private func chosen(_ source: String, _ conditions: Conditions) -> String {
+    "SELECT e.id FROM \(source) WHERE \(conditions.text) ORDER BY \(order) LIMIT ?"
+  }
+
+  private func listed(_ ids: String, _ values: [any Bindable]) throws -> [Episode] {
+    try database.all(
+      "SELECT \(ListedEpisode.columns) FROM episode e WHERE e.id IN (\(ids)) ORDER BY \(order)",
+      values: values
+    ) { ListedEpisode($0).episode }
+  }
+
+  /// Looks for words in the texts of the first episodes, in the query's order, that fulfil some conditions: where most have
+  /// the words, that is much quicker than to gather all that have.
+  /// - Returns: nil where too few of them have the words, and where the order stands in no index.
+  private func first(withWords words: String, _ index: String, _ conditions: Conditions) throws
+    -> [Int64]?
+  {
+    guard [.newest, .oldest].contains(query.order) else { return nil }
+    let most = limit * Self.textsForEach
+    let ids = try database.all(chosen(index, conditions), values: conditions.values + [most]) {
+      $0.int64(0)
+    }
+    try database.script(
+      """
+      DROP TABLE IF EXISTS temp.looked_at;
+      CREATE VIRTUAL TABLE temp.looked_at USING fts5 (
+        title, notes, content = '', detail = none, columnsize = 0, \(Schema.tokenizer))
+      """)
+    // Where nearly all have the words, a few more than are listed say so.
+    let step = limit + limit / 5 + 1
+    for start in stride(from: 0, to: ids.count, by: step) {
+      let looked = ids.prefix(start + step)
+      for text in try FullText.texts(Array(looked[start...]), in: database).map(\.indexed) {
+        try database.run(
+          "INSERT INTO looked_at (rowid, title, notes) VALUES (?, ?, ?)", text.id, text.title,
+          text.notes)
+      }
+      let having = Set(
+        try database.numbers("SELECT rowid FROM looked_at WHERE looked_at MATCH ?", words))
+      let found = looked.filter(having.contains)
+      if found.count >= limit || looked.count == ids.count && ids.count < most {
+        return Array(found.prefix(limit))
+      }
+      if found.count * Self.textsForEach < looked.count { return nil }
+    }
+    return nil
   }
 
   /// A query for a column of the newest that fulfil some conditions.
@@ -139,7 +194,7 @@ struct EpisodeSelection {
     case .followed: ("e.podcast_id IN (SELECT podcast_id FROM subscription)", [], false)
     case .queued: ("e.id IN (SELECT episode_id FROM queue)", [], true)
     case .cached, .kept, .downloading, .paused, .failed:
-      ("e.id IN \(Self.list)", [EpisodeRow.list((downloads[state] ?? []).sorted())], true)
+      ("e.id IN \(Self.list)", [EpisodeRows.list((downloads[state] ?? []).sorted())], true)
     }
   }
 
@@ -154,18 +209,12 @@ struct EpisodeSelection {
         ? "e.id IN (SELECT o.id FROM episode o WHERE o.podcast_id IN \(Self.list) AND o.people IS NULL)"
         : "e.podcast_id IN \(Self.list) AND e.people IS NULL"
       conditions.add(
-        "(e.id IN \(Self.list) OR \(others))", [EpisodeRow.list(episodes), EpisodeRow.list(podcasts)],
+        "(e.id IN \(Self.list) OR \(others))", [EpisodeRows.list(episodes), EpisodeRows.list(podcasts)],
         isNarrow: isFew)
-    }
-    if !query.words.isEmpty {
-      guard let words = try TextIndex.everyWord(query.words, in: database) else { return false }
-      let matches = "SELECT rowid FROM episode_text WHERE episode_text MATCH ?"
-      let count = try database.number("SELECT count(*) FROM (\(matches) LIMIT ?)", words, Self.fewMatches + 1)
-      conditions.add("e.id IN (\(matches))", [words], isNarrow: (count ?? 0) <= Self.fewMatches)
     }
     if let heard {
       if heard.isEmpty { return false }
-      conditions.add("e.id IN \(Self.list)", [EpisodeRow.list(heard)], isNarrow: true)
+      conditions.add("e.id IN \(Self.list)", [EpisodeRows.list(heard)], isNarrow: true)
     }
     return true
   }
@@ -198,7 +247,7 @@ extension Catalog {
   package func episodes(
     selectedBy query: EpisodeQuery, downloads: [EpisodeQuery.State: Set<Int64>] = [:], limit: Int
   ) throws(CatalogError) -> [Episode] {
-    if !query.words.isEmpty { try? texts.fillNow() }
+    if !query.words.isEmpty { try? texts.fillForSearch() }
     let heard = try heard(query)
     return try store.read { [now = store.now] database in
       try EpisodeSelection(

@@ -21,8 +21,10 @@ final class FeedFetcher: Sendable {
 
   struct Question: Sendable {
     var address: WebAddress
-    /// The podcast whose settings and validators count; nil for what the configuration says of `address`.
-    var podcast: FeedState?
+    /// The podcast whose validators count.
+    var podcast: PodcastRecord?
+    /// Of the addresses (`FeedKey`) whose settings count; nil for what the configuration says of `address`.
+    var keys: [String]?
     /// Asked for only if it has changed since.
     var isConditional = false
     var privateHosts: PrivateHosts
@@ -118,7 +120,7 @@ final class FeedFetcher: Sendable {
       if let etag = question.podcast?.etag { request.headers.append(("If-None-Match", etag)) }
       if let date = question.podcast?.lastModified { request.headers.append(("If-Modified-Since", date)) }
     }
-    let keys = question.podcast?.keys ?? [FeedKey.text(question.address)]
+    let keys = question.keys ?? [FeedKey.text(question.address)]
     if let agent = settings(keys)?.userAgent { request.userAgent = agent }
     return request
   }
@@ -142,21 +144,6 @@ struct FeedAnswer: Sendable {
     guard case .feed(let feed) = content else { throw FeedFailure(status: head, now: now) }
     return feed
   }
-}
-
-/// A feed as it came, its episodes made ready for the catalogue.
-@dynamicMemberLookup
-struct FetchedFeed: Sendable {
-  let channel: ParsedFeed
-  let episodes: [IncomingEpisode]
-
-  init(_ feed: consuming ParsedFeed, now: Int64) {
-    episodes = feed.episodes.compactMap { IncomingEpisode($0, now: now) }
-    feed.episodes = []
-    channel = feed
-  }
-
-  subscript<Value>(dynamicMember fact: KeyPath<ParsedFeed, Value>) -> Value { channel[keyPath: fact] }
 }
 
 extension HTTPResponseHead {
@@ -214,8 +201,8 @@ struct FeedFailure: Error, Sendable {
     retryAfter = head.retryAfter(now: now)
   }
 
-  init(anotherShow feed: FetchedFeed, head: HTTPResponseHead, of state: FeedState) {
-    let host = state.feedURL.host ?? "the server"
+  init(anotherShow feed: FetchedFeed, head: HTTPResponseHead, of podcast: PodcastRecord) {
+    let host = podcast.feedURL.host ?? "the server"
     let place = head.host == host ? "" : " on \(head.host)"
     let title = feed.title.map { "“\(TitleText.line($0).prefix(80))”" } ?? "one without a title"
     cause = .anotherShow
@@ -225,17 +212,13 @@ struct FeedFailure: Error, Sendable {
         + "subscribe to that one if it is meant")
   }
 
-  var httpCode: HTTPError.Code? {
-    if case .request(let error) = cause { return error.code }
-    return nil
-  }
+  var httpCode: HTTPError.Code? { if case .request(let error) = cause { error.code } else { nil } }
 
   var isCancelled: Bool { httpCode == .cancelled }
 
-  var isGone: Bool {
-    if case .status(410) = cause { return true }
-    return false
-  }
+  var isOfAnotherShow: Bool { if case .anotherShow = cause { true } else { false } }
+
+  var isGone: Bool { if case .status(410) = cause { true } else { false } }
 
   /// Another network may give another answer: no host has answered, or a page that some networks show to everybody.
   var mayBeTheNetworks: Bool {

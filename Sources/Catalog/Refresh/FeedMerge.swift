@@ -1,11 +1,91 @@
 internal import FeedKit
+internal import Identity
 internal import PodcastModel
 internal import PosixKit
 internal import SQLiteKit
 
-/// Puts a page of a feed into the catalogue: all is decided and made before a transaction begins, and what is
-/// much is written in pieces, so that no verb waits long. Where another process changes the podcast meanwhile, it
-/// is decided anew.
+/// What one page of a feed changes in a podcast: which items are new, under which names, and which episodes it
+/// describes otherwise than before. What the feed no longer has stays.
+struct MergePlan: Sendable {
+  /// Known ones in the order of their numbers: the full-text index writes all that it has gathered whenever it gets an episode
+  /// with a number below the last one. Then new ones, which have no number yet, in the order of publication, so that names
+  /// don't depend on the order of the feed.
+  private(set) var writes: ArraySlice<EpisodeRecord> = []
+  /// Episodes whose address is a new one's by now: what is there is not theirs.
+  private(set) var replaced: [Int64] = []
+
+  /// - Parameters:
+  ///   - isSerial: whether the feed is a serial (`itunes:type`): names then begin with season and episode.
+  ///   - now: when an item counts as published where nothing says.
+  init(
+    _ items: [IncomingEpisode], known: [EpisodeRecord], podcast: Int64, isSerial: Bool, now: Int64
+  ) {
+    let matches = EpisodeMatcher.match(items.map(\.traits), known: known.map(\.traits))
+    var shown: [Int: WebAddress] = [:]
+    lazy var naming = {
+      var naming = EpisodeNaming(isSerial: isSerial, now: now)
+      for episode in known {
+        naming.add(
+          stem: episode.stem, published: episode.published, isDated: episode.isDated,
+          modified: episode.modified)
+      }
+      return naming
+    }()
+    for (item, match) in zip(items, matches) {
+      guard let place = match.place else { continue }
+      shown[place] = item.enclosure.url
+      var episode = known[place]
+      if episode.fingerprint == item.traits.fingerprint && !episode.isReplaced { continue }
+      episode.take(item)
+      if episode.published != known[place].published {
+        episode.modified = naming.freeTime(from: episode.published)
+      }
+      writes.append(episode)
+    }
+    writes.sort { $0.id < $1.id }
+    let new = zip(items, matches).filter { $0.1 == .new }.map(\.0)
+    if new.isEmpty { return }
+    let byKey = Dictionary(grouping: known.indices) { known[$0].mediaKey }
+    let byAddress = Dictionary(grouping: known.indices) { known[$0].enclosureURL }
+    let isNewestFirst = naming.isNewestFirst(items.map(\.parsed)) { matches[$0].place != nil }
+    for name in naming.name(new.map(\.parsed), isNewestFirst: isNewestFirst) {
+      let item = new[name.place]
+      let address = item.enclosure.url
+      var episode = EpisodeRecord()
+      (episode.podcastID, episode.published) = (podcast, now)
+      episode.take(item)
+      (episode.stem, episode.modified) = (name.stem, name.modified)
+      (episode.fileExtension, episode.mediaKey) = (item.parsed.fileExtension, MediaKey(address: address))
+      // An episode at the same address in the same document is the same audio; one that was there earlier is another.
+      let rivals = (byKey[episode.mediaKey] ?? []) + (byAddress[address] ?? [])
+      if rivals.contains(where: { shown[$0] != address }) {
+        // The cache must not take one for the other. Its guid may have been that one's too.
+        let mark = "\(episode.guid ?? "") \(episode.published) \(episode.title)"
+        episode.mediaKey = MediaKey(address: WebAddress("\(mark) \(address.forRequest)"))
+      }
+      replaced += (byAddress[address] ?? []).filter { shown[$0] == nil }.map { known[$0].id }
+      writes.append(episode)
+    }
+    replaced = Array(Set(replaced)).sorted()
+  }
+
+  /// Removes what one transaction may write, some tens of milliseconds' worth, and returns it. A known episode costs more: the
+  /// full-text index has to lose its old words.
+  mutating func removePiece() -> MergePlan {
+    var part = self
+    var (room, bytes) = (1000, 2 << 20)
+    part.writes = writes.prefix { episode in
+      defer { (room, bytes) = (room - (episode.id == 0 ? 1 : 10), bytes - episode.notesLength) }
+      return room > 0 && bytes > 0
+    }
+    writes = writes.dropFirst(part.writes.count)
+    replaced = []
+    return part
+  }
+}
+
+/// Puts a page of a feed into the catalogue: all is decided before a transaction begins, and what is much is written in
+/// pieces, so that no verb waits long. Where another process changes the podcast meanwhile, it is decided anew.
 struct FeedMerge: Sendable {
   let store: CatalogStore
   let podcast: Int64
@@ -39,9 +119,14 @@ struct FeedMerge: Sendable {
   func merge(_ incoming: [IncomingEpisode], finish: Finish) throws -> RefreshOutcome {
     var merged = Merged()
     for _ in 0..<Self.tries {
-      let known = try store.read { try KnownEpisodes(podcast: podcast, in: $0) }
-      let plan = MergePlan(incoming, known: known, isSerial: isSerial, now: now)
-      if try write(plan, known.revision, &merged, finish) { return merged.outcome }
+      let (known, revision) = try store.read { database in
+        (
+          try EpisodeRows.all(ofPodcast: podcast, in: database) as [EpisodeRecord],
+          try existing("podcast", EpisodeNumbers(podcast: podcast, in: database)).revision
+        )
+      }
+      let plan = MergePlan(incoming, known: known, podcast: podcast, isSerial: isSerial, now: now)
+      if try write(plan, revision, &merged, finish) { return merged.outcome }
     }
     throw CatalogError(.EBUSY, "another process keeps changing this podcast")
   }
@@ -51,97 +136,69 @@ struct FeedMerge: Sendable {
   private func write(
     _ plan: MergePlan, _ first: Int64, _ merged: inout Merged, _ finish: Finish
   ) throws -> Bool {
-    var revision = first
-    var rest = plan
+    var (revision, rest) = (first, plan)
     repeat {
       let part = rest.removePiece()
       // What comes last brings all before it to the disk, too.
       let isLast = rest.writes.isEmpty
-      let piece = try store.read { try MergePiece(part, podcast: podcast, now: now, in: $0) }
       let written = try store.change(.refresh, waitsForDisk: isLast) {
-        [merged, revision] database, changes -> (Merged, Int64)? in
-        var merged = merged
-        let before = merged.outcome.newEpisodes.count
-        guard let revision = try piece.write(&merged, revision: revision, in: database) else { return nil }
-        let arrived = Array(merged.outcome.newEpisodes[before...])
-        let told = try AwaitedReport.apply(toPodcast: podcast, new: arrived, now: now, in: database)
+        [revision, before = merged] database, changes -> Merged? in
+        let numbers = try existing("podcast", EpisodeNumbers(podcast: podcast, in: database))
+        guard numbers.revision == revision else { return nil }
+        var merged = before
+        let new = try write(part, numbers, &merged, in: database)
+        let told = try AwaitedReport.apply(toPodcast: podcast, new: new, now: now, in: database)
         if told.contains(.queue) { changes.append(.queue) }
         if isLast { try finish(database, &changes, merged) }
-        return (merged, revision)
+        return merged
       }
       guard let written else { return false }
-      (merged, revision) = written
+      merged = written
+      if !part.writes.isEmpty || !part.replaced.isEmpty { revision += 1 }
     } while !rest.writes.isEmpty
     return true
   }
-}
 
-/// As much of a plan as is written at once, with all that can be made before the transaction begins.
-private struct MergePiece {
-  private let podcast: Int64
-  private let now: Int64
-  private let plan: MergePlan
-  /// Of those whose words in the full-text index are others now.
-  private var texts: [Int64: (old: IndexedText, new: IndexedText)] = [:]
-
-  /// - Parameter database: as of the plan's revision.
-  init(_ plan: MergePlan, podcast: Int64, now: Int64, in database: Database) throws {
-    (self.plan, self.podcast, self.now) = (plan, podcast, now)
-    for write in plan.writes {
-      guard let id = write.known?.id, let old = try EpisodeTexts(id, in: database) else { continue }
-      let new = EpisodeTexts(title: write.item.title, notes: write.item.parsed.notes)
-      if old.bytes != new.bytes { texts[id] = (IndexedText(old), IndexedText(new)) }
-    }
-  }
-
-  /// Within a transaction.
-  /// - Returns: the podcast's revision from now on; nil where it is no longer as of `revision`.
-  func write(_ merged: inout FeedMerge.Merged, revision: Int64, in database: Database) throws -> Int64? {
-    let state = try existing("podcast", EpisodeNumbers(podcast: podcast, in: database))
-    guard state.revision == revision else { return nil }
-    if plan.writes.isEmpty && plan.replaced.isEmpty { return revision }
+  /// - Returns: the numbers of new episodes.
+  private func write(
+    _ plan: MergePlan, _ numbers: EpisodeNumbers, _ merged: inout Merged, in database: Database
+  ) throws -> [Int64] {
+    if plan.writes.isEmpty && plan.replaced.isEmpty { return [] }
     for id in plan.replaced { try database.run("UPDATE episode SET is_replaced = 1 WHERE id = ?", id) }
     let first = EpisodeID.first(ofPodcast: podcast)
-    var next = state.next
-    var rows: [(id: Int64, write: MergePlan.Write)] = []
-    for write in plan.writes {
-      if let id = write.known?.id {
-        try PersonRows.remove(id, in: database)
-        try database.run("DELETE FROM notes WHERE episode_id = ?", id)
-        rows.append((id, write))
-        merged.changed.append(id)
-      } else if next <= EpisodeID.last {
-        rows.append((first + next, write))
-        merged.outcome.newEpisodes.append(first + next)
-        next += 1
+    var (new, changed): ([Int64], [Int64]) = ([], [])
+    var episodes: [EpisodeRecord] = []
+    for var episode in plan.writes {
+      if episode.id == 0 {
+        guard numbers.next + Int64(new.count) <= EpisodeID.last else { continue }
+        episode.id = first + numbers.next + Int64(new.count)
+        new.append(episode.id)
+      } else {
+        try PersonRows.remove(episode.id, in: database)
+        changed.append(episode.id)
       }
+      episodes.append(episode)
     }
-    try save(rows, in: database)
-    for (id, texts) in texts where id <= first + state.indexed {
-      try FullText.removeEpisode(id, texts.old, in: database)
-      try FullText.indexEpisode(id, texts.new, in: database)
-    }
-    try EpisodeNumbers.added(Int(next - state.next), to: podcast, in: database)
-    return revision + 1
-  }
-
-  private func save(_ rows: [(id: Int64, write: MergePlan.Write)], in database: Database) throws {
-    let columns = rows.first?.write.columns(now: now).map(\.key) ?? []
-    try database.run(Database.saving(into: "episode", ["id", "podcast_id"] + columns), rows: rows.count) {
-      place, row in
-      row.add(rows[place].id)
-      row.add(podcast)
-      for (_, value) in rows[place].write.columns(now: now) { row.add(value) }
-    }
-    for (id, write) in rows { try PersonRows.add(id, write.item.parsed.people, in: database) }
+    merged.outcome.newEpisodes += new
+    merged.changed += changed
+    let indexed = episodes.filter { $0.id <= first + numbers.indexed }
+    let texts = indexed.map { EpisodeText(id: $0.id, title: $0.title, notes: $0.notes) }
+    let others = zip(try FullText.texts(indexed.map(\.id), in: database), texts).filter { $0 != $1 }
+    try FullText.episodes(others.map(\.0.indexed), removing: true, in: database)
+    try database.save(episodes, into: "episode", as: "e")
+    try PersonRows.add(episodes, in: database)
     // Afterwards, so that a listing finds the rows in pages that follow each other.
-    let noted = rows.filter { $0.write.item.parsed.notes != nil || $0.write.item.parsed.chapters != nil }
+    for id in changed { try database.run("DELETE FROM notes WHERE episode_id = ?", id) }
+    let noted = episodes.filter { $0.notes != nil || $0.chapters != nil }
     try database.run(
       Database.insertion(into: "notes", ["episode_id", "text", "chapters"]), rows: noted.count
     ) { place, row in
       row.add(noted[place].id)
-      row.add(noted[place].write.item.parsed.notes)
-      row.add(noted[place].write.item.parsed.chapters)
+      row.add(noted[place].notes)
+      row.add(noted[place].chapters)
     }
+    try FullText.episodes(others.map(\.1.indexed), in: database)
+    try EpisodeNumbers.added(new.count, to: podcast, in: database)
+    return new
   }
 }

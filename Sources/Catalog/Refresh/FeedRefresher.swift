@@ -32,9 +32,10 @@ final class FeedRefresher: Sendable {
     var waiters: [Int64: [Waiter]] = [:]
     /// Podcasts of which that is under way which comes behind a refresh.
     var following: Set<Int64> = []
-    /// Podcasts whose time had come, and until when they are not begun again, whatever the catalogue says: one whose result
-    /// cannot be written must not spin.
-    var resting: [Int64: MonotonicTime] = [:]
+    /// Threads that refresh what is due, one podcast after the other.
+    var rounds = 0
+    /// Until when nothing is begun that is due: the catalogue's file cannot be written.
+    var rest = MonotonicTime.now
     /// What is under way or waits for a thread.
     var activities = 0
     var isClosed = false
@@ -51,20 +52,24 @@ final class FeedRefresher: Sendable {
   private let texts: TextIndex
   private let archiveBytes: Int64
 
-  let background = WorkQueue(name: "catalog-feeds", threads: 4, courtesy: FeedRefresher.courtesy)
+  let background = WorkQueue(name: "catalog-feeds", threads: mostRounds, courtesy: FeedRefresher.courtesy)
   /// Archives, which may have very many pages.
   private let archives = WorkQueue(name: "catalog-pages", threads: 3, courtesy: FeedRefresher.courtesy)
   /// What somebody waits for: as many as a program may open folders at once.
   private let foreground = WorkQueue(name: "catalog-looks", threads: 8)
 
+  /// Refreshes at once of what is due.
+  private static let mostRounds = 4
   /// Steps of nice(2): such threads get a third of the processor time of others.
   static let courtesy: Int32 = 5
   /// Seconds after which a process that claimed a refresh counts as gone.
   static let claimTime = Int64(FeedFetcher.timeout) + 30
-  /// Seconds that a process waits before it tries again to refresh a podcast that is due.
+  /// Seconds until the catalogue's file is tried again.
   private static let rest = 60.0
   /// Seconds by which a refresh may be ahead of the clock.
   private static let margin: Int64 = 60
+  /// Failures in a row, after which a change of the network says nothing any more.
+  private static let longestRow = 8
 
   init(
     store: CatalogStore, settings: Settings, fetcher: FeedFetcher, texts: TextIndex, tasks: TaskRegistry,
@@ -74,11 +79,6 @@ final class FeedRefresher: Sendable {
     usualInterval = settings.refresh
     (self.fetcher, self.texts, self.tasks, self.log) = (fetcher, texts, tasks, log)
     self.archiveBytes = archiveBytes
-  }
-
-  /// - Parameter upkeep: looks after the catalogue, and says in how many seconds it is to be called again.
-  func start(upkeep: @escaping @Sendable () -> Double) {
-    scheduler.start(self, upkeep: upkeep)
   }
 
   func close() {
@@ -107,127 +107,162 @@ final class FeedRefresher: Sendable {
 
 extension FeedRefresher {
   func refresh(_ id: Int64, _ cause: RefreshCause, _ task: Waiter) {
-    let isAwaited = cause == .firstLook || cause == .forced
-    perform(on: isAwaited ? foreground : background) { [self] in
+    perform(on: cause == .due ? background : foreground) { [self] in
       do throws(CatalogError) {
-        guard let state = try begin(id, cause, task) else { return }
-        run(refresh(of: state, isForced: cause == .forced))
+        guard let podcast = try claim(id, cause) else { return task.finish(.success(.unchanged)) }
+        if join(id, task) { run(refresh(of: podcast, isForced: cause == .forced)) }
       } catch {
         task.finish(.failure(error))
       }
     }
   }
 
-  func refresh(of state: FeedState, isForced: Bool) -> FeedRefresh {
+  /// Those who wait for a feed share its refresh.
+  /// - Returns: whether none is under way.
+  private func join(_ id: Int64, _ task: Waiter? = nil) -> Bool {
+    underWay.withLock { underWay in
+      defer { underWay.waiters[id, default: []] += [task].compactMap(\.self) }
+      return underWay.waiters[id] == nil
+    }
+  }
+
+  func refresh(of podcast: PodcastRecord, isForced: Bool) -> FeedRefresh {
     FeedRefresh(
-      store: store, fetcher: fetcher, log: log, usualInterval: usualInterval, state: state, now: store.now,
+      store: store, fetcher: fetcher, log: log, usualInterval: usualInterval, podcast: podcast,
+      keys: (try? store.read { try PodcastRecord.keys(of: podcast.id, in: $0) }) ?? [], now: store.now,
       isForced: isForced)
   }
 
-  /// - Returns: the podcast as it is before the refresh; nil where there is nothing to be done, or another one does it.
-  private func begin(_ id: Int64, _ cause: RefreshCause, _ task: Waiter) throws(CatalogError) -> FeedState? {
+  /// Keeps other processes from beginning a refresh that is due meanwhile.
+  /// - Returns: the podcast as it is before the refresh; nil where there is nothing to be done: it was refreshed, or is due
+  ///   and another process is at it, or has just been.
+  private func claim(_ id: Int64, _ cause: RefreshCause) throws(CatalogError) -> PodcastRecord? {
     // What waited for a thread until the end claims nothing.
     if underWay.withLock({ $0.isClosed }) { throw .cancelled }
     let now = store.now
-    let state = try existing("podcast", store.read { try FeedState(podcast: id, askedAt: now, in: $0) })
-    let isDue = state.nextRefresh ?? 0 <= now
-    if cause == .firstLook && state.lastRefresh != nil || cause == .due && !isDue {
-      task.finish(.success(.unchanged))
-      return nil
+    let podcast = try existing("podcast", store.read { try PodcastRecord.load(id, in: $0) })
+    let isDue = podcast.nextRefresh ?? 0 <= now
+    if cause == .firstLook && podcast.lastRefresh != nil || cause == .due && !isDue { return nil }
+    if cause != .due, let notBefore = podcast.notBefore, notBefore > now {
+      throw CatalogError(.EAGAIN, podcast.error ?? "the server has asked to wait \(notBefore - now) s")
     }
-    if let notBefore = state.notBefore, notBefore > now {
-      throw CatalogError(.EAGAIN, state.error ?? "the server has asked to wait \(notBefore - now) s")
-    }
-    // Before other callers can join: they wait for a feed, and must not get the end of a refresh that asks for none.
-    guard try claim(state, cause, now: now) else {
-      task.finish(.success(.unchanged))
-      return nil
-    }
-    let isFirst = underWay.withLock { underWay in
-      underWay.waiters[id, default: []].append(task)
-      return underWay.waiters[id]?.count == 1
-    }
-    return isFirst ? state : nil
-  }
-
-  /// Keeps other processes from beginning a refresh that is due meanwhile.
-  /// - Returns: false where this one is due, and another process is at it, or has just been.
-  private func claim(_ state: FeedState, _ cause: RefreshCause, now: Int64) throws(CatalogError) -> Bool {
     do throws(CatalogError) {
-      return try store.write(.refresh) { database in
-        try FeedRecord.change(state.id, in: database) { feed in
-          if cause == .due { return feed.claim(now: now, period: Self.claimTime) }
-          feed.claimedUntil = now + Self.claimTime
+      let isClaimed = try store.write(.refresh) { database in
+        try PodcastRecord.change(id, in: database) { podcast in
+          if cause == .due { return podcast.claim(now: now, period: Self.claimTime) }
+          podcast.claimedUntil = now + Self.claimTime
           return true
-        } ?? false
+        }
       }
+      return isClaimed == true ? podcast : nil
     } catch {
       // What somebody waits for comes also where the catalogue is busy.
       if cause == .due { throw error }
-      return true
+      return podcast
     }
   }
 
   private func run(_ refresh: FeedRefresh) {
+    let id = refresh.podcast.id
+    func finish(_ result: Result<RefreshOutcome, CatalogError>) {
+      let waiters = underWay.withLock { $0.waiters.removeValue(forKey: id) ?? [] }
+      for waiter in waiters { waiter.finish(result) }
+      scheduler.wake()
+      texts.fill()
+    }
     do throws(CatalogError) {
       let (outcome, announced) = try refresh.run()
-      finish(refresh.state.id, .success(outcome))
+      finish(.success(outcome))
       follow(refresh, announced: announced)
     } catch {
-      finish(refresh.state.id, .failure(error))
+      finish(.failure(error))
     }
-  }
-
-  /// Begins what is due. The queue's threads bound how many run at once.
-  /// - Returns: the seconds until something is due; nil where nothing is.
-  func refreshDue() -> Double? {
-    let now = store.now
-    // While the catalogue's file can't be read nothing can be refreshed either.
-    guard
-      (try? FeedRecord.followClock(now: now, refreshedAfter: now + Self.margin, store)) != nil,
-      let due = try? store.read({ try FeedRecord.due(in: $0) })
-    else { return Self.rest }
-    underWay.withLock { underWay in underWay.resting = underWay.resting.filter { $0.value > .now } }
-    var next: Double?
-    for (podcast, time) in due {
-      let wait = underWay.withLock { underWay in
-        let wait = max(Double(time - now), underWay.resting[podcast]?.seconds(since: .now) ?? 0)
-        if wait <= 0 { underWay.resting[podcast] = .after(Self.rest) }
-        return wait
-      }
-      if wait > 0 {
-        next = min(next ?? wait, wait)
-      } else {
-        refresh(podcast, .due, Waiter(tasks) { _ in })
-      }
-    }
-    return next
-  }
-
-  private func finish(_ id: Int64, _ result: Result<RefreshOutcome, CatalogError>) {
-    let waiters = underWay.withLock { $0.waiters.removeValue(forKey: id) ?? [] }
-    for waiter in waiters { waiter.finish(result) }
-    scheduler.wake()
-    texts.fill()
   }
 
   /// What comes behind a refresh: where the feed has moved to, then its further pages. Where the catalogue's file fails, the
   /// next refresh tries again.
   func follow(_ refresh: FeedRefresh, announced: WebAddress?) {
-    let (id, now) = (refresh.state.id, refresh.now)
+    let id = refresh.podcast.id
     guard underWay.withLock({ !$0.isClosed && $0.following.insert(id).inserted }) else { return }
     perform(on: archives) { [self] in
-      if let announced {
-        try? FeedRelocation.tryOut(announced, of: refresh.state, store, fetcher, now: now)
-      }
+      if let announced { try? refresh.tryOut(announced) }
       try? Forgetting.finish(store)
-      if let state = try? store.read({ try FeedState(podcast: id, in: $0) }) {
-        try? PagedArchive(
-          store: store, fetcher: fetcher, log: log, state: state, now: now, limit: archiveBytes
-        ).read()
+      if let podcast = try? store.read({ try PodcastRecord.load(id, in: $0) }) {
+        try? self.refresh(of: podcast, isForced: false).readArchive(limit: archiveBytes)
       }
       underWay.withLock { _ = $0.following.remove(id) }
       texts.fill()
+    }
+  }
+}
+
+// What is due.
+extension FeedRefresher {
+  /// Has threads begin what is due.
+  /// - Returns: the seconds until something is due; nil where nothing is, or where all threads are at it.
+  func refreshDue() -> Double? {
+    let now = store.now
+    let rest = underWay.withLock { $0.rest.seconds(since: .now) }
+    if rest > 0 { return rest }
+    guard (try? followClock(now: now)) != nil, let found = try? store.read({ [try Self.due(in: $0)] }) else {
+      return Self.rest
+    }
+    guard let due = found[0] else { return nil }
+    if due.time > now { return Double(due.time - now) }
+    let missing = underWay.withLock { underWay in
+      defer { underWay.rounds = Self.mostRounds }
+      return Self.mostRounds - underWay.rounds
+    }
+    for _ in 0..<missing { perform(on: background) { [self] in refreshNext() } }
+    return nil
+  }
+
+  /// Refreshes what is due next, and then has this thread look for more, behind what somebody has asked for meanwhile.
+  private func refreshNext() {
+    let due = try? store.read { try Self.due(in: $0) }
+    var isOver = true
+    if let (podcast, time) = due, time <= store.now, !underWay.withLock({ $0.isClosed }) {
+      do throws(CatalogError) {
+        if let podcast = try claim(podcast, .due), join(podcast.id) {
+          run(refresh(of: podcast, isForced: false))
+        }
+        isOver = false
+      } catch {
+        underWay.withLock { $0.rest = .after(Self.rest) }
+      }
+    }
+    if isOver {
+      underWay.withLock { $0.rounds -= 1 }
+    } else {
+      perform(on: background) { [self] in refreshNext() }
+    }
+    scheduler.wake()
+  }
+
+  /// The subscription whose refresh is nearest, and when it is due. One that another process is refreshing is due when that
+  /// one counts as gone.
+  private static func due(in database: Database) throws -> (podcast: Int64, time: Int64)? {
+    try database.first(
+      """
+      SELECT podcast_id, max(coalesce(next_refresh, 0), coalesce(claimed_until, 0)) AS due
+      FROM feed INDEXED BY feed_due WHERE is_followed = 1 ORDER BY due LIMIT 1
+      """
+    ) { ($0.int64(0), max($0.int64(1), 0)) }
+  }
+
+  /// What was refreshed later than now is due: the clock has been set back since.
+  private func followClock(now: Int64) throws(CatalogError) {
+    let later = try store.read {
+      try $0.numbers("SELECT podcast_id FROM feed WHERE last_refresh > ?", now + Self.margin)
+    }
+    if later.isEmpty { return }
+    try store.write(.refresh) { database in
+      for podcast in later {
+        try PodcastRecord.change(podcast, in: database) { podcast in
+          (podcast.lastRefresh, podcast.nextRefresh) = (now, now)
+          (podcast.notBefore, podcast.lastWhole) = (nil, nil)
+        }
+      }
     }
   }
 
@@ -235,13 +270,13 @@ extension FeedRefresher {
   /// failed for days is left to its time, wherever this machine is carried.
   func networkChanged() {
     guard NetworkState.hasDefaultRoute else { return }
-    underWay.withLock { $0.resting = [:] }
+    underWay.withLock { $0.rest = .now }
     // Where the file can't be written they come when their time comes.
-    try? FeedRecord.networkChanged(failures: Self.longestRow, store)
+    try? store.write(.refresh) {
+      try $0.run(
+        "UPDATE feed SET next_refresh = 0, is_away = 0 WHERE is_away = 1 AND failures < ?", Self.longestRow)
+    }
   }
-
-  /// Failures in a row, after which a change of the network says nothing any more.
-  private static let longestRow = 8
 }
 
 extension Catalog {
@@ -267,10 +302,8 @@ extension Catalog {
 
   /// What of a podcast's feed or archive (RFC 5005) is still missing, in words for a person; nil where it is whole.
   package func missingPages(ofPodcast id: Int64) throws(CatalogError) -> String? {
-    try store.read { database in
-      guard let feed = try FeedRecord.load(id, in: database) else { return nil }
-      return feed.complaint ?? (feed.archive.nextPage == nil ? nil : "older episodes are still to come")
-    }
+    let podcast = try store.read { try PodcastRecord.load(id, in: $0) }
+    return podcast?.complaint ?? (podcast?.archive.nextPage == nil ? nil : "older episodes are still to come")
   }
 
   /// Puts a page of a feed, that did not come by a refresh, into the catalogue.

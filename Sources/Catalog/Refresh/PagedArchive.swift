@@ -5,74 +5,55 @@ internal import PodcastModel
 internal import PosixKit
 internal import SQLiteKit
 
-/// Reads the further pages of a paged feed (RFC 5005), one after the other, behind the refresh that found them. The page
-/// that is to be read next is kept: where that is interrupted, or a page cannot be had, a later refresh goes on with it.
-struct PagedArchive: Sendable {
-  let store: CatalogStore
-  let fetcher: FeedFetcher
-  let log: LogFile
-  let state: FeedState
-  /// When its refresh began, in seconds since 1970.
-  let now: Int64
-  /// The most bytes of its pages.
-  let limit: Int64
-
+extension FeedRefresh {
   private static let pageBytes: Int64 = 16 << 20
   private static let mostPages = 5000
   /// Pages in a row that only repeat others, after which the archive counts as read: some lead on for ever.
   private static let mostRepetitions = 3
 
-  private struct Walk {
+  /// Reads the further pages of a paged feed (RFC 5005), one after the other, behind the refresh that found them, unless
+  /// their server has asked to wait. The page that is to be read next is kept: where that is interrupted, or a page cannot
+  /// be had, a later refresh goes on with it.
+  /// - Parameter limit: the most bytes of its pages.
+  func readArchive(limit: Int64) throws {
+    if let time = podcast.archive.notBefore, time > store.now { return }
     var visited: Set<WebAddress> = []
-    /// Items, as hashes.
+    // Items, as hashes.
     var seen: Set<Int> = []
-    /// Pages in a row that had no item of their own.
     var repetitions = 0
-  }
-
-  /// Reads the remaining pages, starting with the stored next page, unless its server has asked to wait.
-  func read() throws {
-    if let time = state.archive.notBefore, time > store.now { return }
-    var walk = Walk()
-    var next = state.archive.nextPage
-    while let page = next, walk.visited.count < Self.mostPages {
-      walk.visited.insert(page)
+    var next = podcast.archive.nextPage
+    while let page = next, visited.count < Self.mostPages {
+      visited.insert(page)
       do {
-        next = try take(try fetch(page), &walk)
+        let address = FeedCredentials.lent(by: podcast.feedURL, to: page)
+        let answer = try askElsewhere(address, bytes: Self.pageBytes)
+        let document = try answer.feed(now: now)
+        let isRepeated = document.episodes.filter { seen.insert($0.traits.hashValue).inserted }.isEmpty
+        repetitions = isRepeated ? repetitions + 1 : 0
+        next = document.webNextPage
+        // Some pages lead back to each other.
+        if next.map(visited.contains) == true || repetitions >= Self.mostRepetitions { next = nil }
+        next = try take(document, bytes: answer.bytes, next: next, limit: limit)
       } catch let failure as FeedFailure {
         return try note(failure)
       }
     }
   }
 
-  private func fetch(_ page: WebAddress) throws(FeedFailure) -> FeedAnswer {
-    try fetcher.fetch(
-      FeedFetcher.Question(
-        address: FeedCredentials.lent(by: state.feedURL, to: page), podcast: state,
-        privateHosts: state.isPrivate ? .allowed : .refused, bytes: Self.pageBytes, now: now))
-  }
-
   /// - Returns: the page after this one, if it is to be read.
-  private func take(_ answer: FeedAnswer, _ walk: inout Walk) throws -> WebAddress? {
-    let document = try answer.feed(now: now)
-    let isRepeated = document.episodes.filter { walk.seen.insert($0.traits.hashValue).inserted }.isEmpty
-    walk.repetitions = isRepeated ? walk.repetitions + 1 : 0
-    // Some pages lead back to each other.
-    let next = document.webNextPage.flatMap { [walk] page in
-      walk.visited.contains(page) || walk.repetitions >= Self.mostRepetitions ? nil : page
-    }
+  private func take(_ document: FetchedFeed, bytes: Int, next: WebAddress?, limit: Int64) throws
+    -> WebAddress?
+  {
     var following: WebAddress?
     var isTooLong = false
-    let merge = FeedMerge(store: store, podcast: state.id, now: now, isSerial: document.isSerial)
+    let merge = FeedMerge(store: store, podcast: podcast.id, now: now, isSerial: document.isSerial)
     try merge.merge(document.episodes) { database, changes, merged in
-      changes += merged.changes(of: state.id)
-      if merged.changesListing {
-        try database.run("UPDATE podcast SET changed = ? WHERE id = ?", wallClockNanoseconds(), state.id)
-      }
-      try FeedRecord.change(state.id, in: database) { feed in
-        feed.changeArchive { archive in
+      changes += merged.changes(of: podcast.id)
+      try PodcastRecord.change(podcast.id, in: database) { podcast in
+        if merged.changesListing { podcast.changed = wallClockNanoseconds() }
+        podcast.changeArchive { archive in
           let goesOn = archive.readsWhole || !merged.outcome.newEpisodes.isEmpty
-          archive.bytes += Int64(answer.bytes)
+          archive.bytes += Int64(bytes)
           isTooLong = goesOn && next != nil && archive.bytes > limit
           following = goesOn && !isTooLong ? next : nil
           archive.came(next: following)
@@ -81,7 +62,8 @@ struct PagedArchive: Sendable {
     }
     if isTooLong {
       log.write(
-        "the archive of \(state.feedURL.shown) has more than \(limit >> 20) MiB: older episodes are left out")
+        "the archive of \(podcast.feedURL.shown) has more than \(limit >> 20) MiB: older episodes are left out"
+      )
     }
     return following
   }
@@ -90,19 +72,19 @@ struct PagedArchive: Sendable {
   private func note(_ failure: FeedFailure) throws {
     if failure.isCancelled { return }
     let isEnd = try store.change(.refresh) { [now = store.now] database, changes in
-      changes.append(.refreshed(podcast: state.id, newEpisodes: 0))
-      return try FeedRecord.change(state.id, in: database) { feed in
-        feed.changeArchive { $0.failed(failure, now: now) }
+      changes.append(.refreshed(podcast: podcast.id, newEpisodes: 0))
+      return try PodcastRecord.change(podcast.id, in: database) { podcast in
+        podcast.changeArchive { $0.failed(failure, now: now) }
       }
     }
     if isEnd == true {
-      log.write("the archive of \(state.feedURL.shown) ends early: \(failure.error.message)")
+      log.write("the archive of \(podcast.feedURL.shown) ends early: \(failure.error.message)")
     }
   }
 }
 
 /// What is known of the further pages that are still to be read.
-struct ArchiveState: FieldCoded {
+struct ArchiveState: FieldCoded, Equatable {
   var nextPage: WebAddress?
   /// Bytes of the pages that have come since the first.
   var bytes: Int64 = 0

@@ -18,7 +18,7 @@ package struct RuledPodcast: Sendable {
 extension Catalog {
   /// What the configuration file says of a podcast's feed, also under an address that it has moved away from.
   package func feedSettings(ofPodcast id: Int64) throws(CatalogError) -> FeedSettings? {
-    feeds.fetcher.settings(try store.read { try FormerAddresses.keys(of: id, in: $0) })
+    feeds.fetcher.settings(try store.read { try PodcastRecord.keys(of: id, in: $0) })
   }
 
   package func rules(ofPodcast id: Int64) throws(CatalogError) -> SubscriptionRules {
@@ -49,9 +49,7 @@ extension Catalog {
         do { try rules.set(key, to: value) } catch { throw CatalogError(.EINVAL, "\(error)") }
       }
       if rules == old { return }
-      for key in SubscriptionRules.Key.allCases where rules.text(key) != old.text(key) {
-        try RuleRows.set(key, to: rules.text(key), ofPodcast: id, in: database)
-      }
+      try RuleRows.set(rules, ofPodcast: id, in: database)
       changes.append(.subscription(subscription, podcast: id))
     }
   }
@@ -68,7 +66,8 @@ extension Catalog {
           id, as: { ($0.string(0), $0.string(1)) })
       else { return nil }
       return RuledPodcast(
-        id: id, name: name, rules: rules, isSerial: try FeedRecord.load(id, in: database)?.isSerial == true,
+        id: id, name: name, rules: rules,
+        isSerial: try PodcastRecord.load(id, in: database)?.isSerial == true,
         episodes: try RuleRows.episodes(ofPodcast: id, show: title, in: database))
     }
   }
@@ -98,24 +97,15 @@ extension Catalog {
 
 enum RuleRows {
   static func rules(ofPodcast id: Int64, in database: Database) throws -> SubscriptionRules {
-    var rules = SubscriptionRules()
-    for (key, value) in try database.all(
-      "SELECT key, value FROM rule WHERE podcast_id = ?", id, as: { ($0.string(0), $0.string(1)) })
-    {
-      // A damaged file says anything.
-      if let key = SubscriptionRules.Key(rawValue: key) { try? rules.set(key, to: value) }
+    let bytes = try database.first("SELECT rules FROM subscription WHERE podcast_id = ?", id) {
+      $0.blob(0)
     }
-    return rules
+    // A damaged file says anything.
+    return (try? SubscriptionRules(decoding: (bytes ?? [])[...])) ?? SubscriptionRules()
   }
 
-  static func set(
-    _ key: SubscriptionRules.Key, to value: String?, ofPodcast id: Int64, in database: Database
-  ) throws {
-    guard let value else {
-      return try database.run("DELETE FROM rule WHERE podcast_id = ? AND key = ?", id, key.rawValue)
-    }
-    try database.run(
-      "INSERT OR REPLACE INTO rule (podcast_id, key, value) VALUES (?, ?, ?)", id, key.rawValue, value)
+  static func set(_ rules: SubscriptionRules, ofPodcast id: Int64, in database: Database) throws {
+    try database.run("UPDATE subscription SET rules = ? WHERE podcast_id = ?", rules.encoded, id)
   }
 
   /// The next subscription to the podcast begins anew.
@@ -128,23 +118,17 @@ enum RuleRows {
   /// Those whose address still is their own.
   static func episodes(ofPodcast id: Int64, show: String, in database: Database) throws -> [RuledEpisode] {
     let places = try PlayQueue(in: database).places
-    return try database.all(
-      """
-      SELECT \(EpisodeRow.columns), e.type, e.ruled FROM episode e
-      WHERE e.id BETWEEN ? AND ? AND e.is_replaced = 0 ORDER BY e.id
-      """, EpisodeID.first(ofPodcast: id), EpisodeID.last(ofPodcast: id)
-    ) { row in
-      let known = EpisodeRow.read(row)
+    let records = try EpisodeRows.all(ofPodcast: id, in: database) as [EpisodeRecord]
+    return records.filter { !$0.isReplaced }.map { known in
       var facts = EpisodeFacts(id: known.id, title: known.title, show: show, published: known.published)
       (facts.duration, facts.queuePlace, facts.marks) = (known.duration, places[known.id], .followed)
       if known.listening.position > 0 { facts.marks.insert(.begun) }
       if known.hidden { facts.marks.insert(.hidden) }
       if known.listening.isPlayed { facts.marks.insert(.played) }
       var episode = RuledEpisode(facts, key: known.mediaKey)
-      episode.kind =
-        row.stringIfPresent(EpisodeRow.count).flatMap { EpisodeKind(rawValue: $0.lowercased()) } ?? .full
+      episode.kind = known.type.flatMap { EpisodeKind(rawValue: $0.lowercased()) } ?? .full
       episode.lastPlayed = known.listening.lastPlayed
-      episode.mark = RuleMark(rawValue: row.int(EpisodeRow.count + 1)) ?? .byHand
+      episode.mark = RuleMark(rawValue: known.ruled) ?? .byHand
       return episode
     }
   }

@@ -80,10 +80,9 @@ struct AppleSearch: Sendable {
     guard isLimited else { return nil }
     // A call in the future is of a clock that was set back since.
     try database.run("DELETE FROM search_call WHERE at <= ? OR at > ?", now - 60, now)
-    let calls = try database.numbers("SELECT at FROM search_call ORDER BY at")
-    if calls.count >= Self.callsPerMinute {
-      return max(calls[calls.count - Self.callsPerMinute] + 60 - now, 1)
-    }
+    let first = try database.number(
+      "SELECT at FROM search_call ORDER BY at DESC LIMIT 1 OFFSET ?", Self.callsPerMinute - 1)
+    if let first { return max(first + 60 - now, 1) }
     try database.run("INSERT INTO search_call (at) VALUES (?)", now)
     return nil
   }

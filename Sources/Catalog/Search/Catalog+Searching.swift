@@ -23,9 +23,9 @@ extension Catalog {
   ) -> any Cancellable {
     begin(name, completion) { [self] task in
       try store.read { try SearchRows.checkFree(name, except: old, in: $0) }
-      if try episodeQuery(name) != nil {
-        return try keep(
-          name, MergedAnswer([SearchAnswer(source: "local", found: [])], limit: 1), replacing: old, task)
+      if try Self.isOfEpisodes(name) {
+        let none = MergedAnswer([SearchAnswer(source: "local", found: [])], limit: 1)
+        return try keep(name, none, replacing: old, task)
       }
       let query = SearchQuery(parsing: name)
       let limit = query.limit ?? settings.searchLimit
@@ -37,9 +37,11 @@ extension Catalog {
     }
   }
 
-  /// The query for episodes that a search's name is; nil where it searches for podcasts.
-  private func episodeQuery(_ name: String) throws(CatalogError) -> EpisodeQuery? {
-    do { return try EpisodeQuery(parsing: name) } catch { throw CatalogError(.EINVAL, "\(error)") }
+  /// Whether a search's name is a query for episodes.
+  private static func isOfEpisodes(_ name: String) throws(CatalogError) -> Bool {
+    do { return try EpisodeQuery(parsing: name) != nil } catch {
+      throw CatalogError(.EINVAL, "\(error)")
+    }
   }
 
   private func keep(
@@ -80,9 +82,7 @@ extension Catalog {
       guard let addresses = Self.addresses(text) else {
         return try answer(SearchQuery(parsing: text), for: task)
       }
-      let podcast = try FeedByAddress(feeds: feeds, isTyped: true) { request in
-        task.onCancel { request.cancel() }
-      }.podcast(at: addresses)
+      let podcast = try feed(at: addresses, isTyped: true, for: task).podcast
       let found = SearchAnswer(source: "feed", found: [podcast], mayBePrivate: true)
       return MergedAnswer([found], limit: 1)
     }

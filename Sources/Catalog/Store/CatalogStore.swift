@@ -148,8 +148,6 @@ final class CatalogStore: Sendable {
   /// Empties the log soon, so that what the user has forgotten does not stay in it.
   func emptyLog() { queue.async { [self] in checkpoint() } }
 
-  func usedBytes() throws(CatalogError) -> Int64 { try read { try $0.usedBytes() } }
-
   /// Brings to the disk what was written without waiting for it.
   /// - Throws: where the disk refuses it.
   func flush() throws { try Database.flushLog(of: path) }

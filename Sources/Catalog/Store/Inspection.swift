@@ -80,12 +80,12 @@ package enum FeedTroubles {
 package enum KnownEntries {
   package static func all(forKeys keys: [MediaKey], inFile path: String) -> [EpisodeEntry] {
     guard !keys.isEmpty, let database = Database.looking(at: path) else { return [] }
-    return (try? EpisodeRow.entries(forKeys: keys, in: database)) ?? []
+    return (try? EpisodeRows.entries(forKeys: keys, in: database)) ?? []
   }
 
   package static func keys(ofEpisodes ids: [Int64], inFile path: String) -> [MediaKey] {
     guard !ids.isEmpty, let database = Database.looking(at: path) else { return [] }
-    return ((try? EpisodeRow.episodes(ids, in: database)) ?? []).map(\.mediaKey)
+    return ((try? EpisodeRows.episodes(ids, in: database)) ?? []).map(\.mediaKey)
   }
 
   /// What the folders of these podcasts are called: in `Subscriptions/` where they are followed, else in `Downloaded/`.
@@ -95,7 +95,7 @@ package enum KnownEntries {
       """
       SELECT p.id, coalesce(s.name, p.name) FROM podcast p LEFT JOIN subscription s ON s.podcast_id = p.id
       WHERE p.id IN (SELECT value FROM json_each(?))
-      """, EpisodeRow.list(Array(ids))
+      """, EpisodeRows.list(Array(ids))
     ) { ($0.int64(0), $0.string(1)) }
     return Dictionary(rows ?? [], uniquingKeysWith: { first, _ in first })
   }

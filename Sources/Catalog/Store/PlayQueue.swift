@@ -32,7 +32,7 @@ struct PlayQueue: Equatable {
       try database.run("DELETE FROM queue WHERE episode_id = ?", entry.episode)
     }
     for entry in Set(entries).subtracting(old.entries) {
-      try EpisodeRow.check(entry.episode, in: database)
+      try EpisodeRows.check(entry.episode, in: database)
       try database.run("INSERT INTO queue (episode_id, place) VALUES (?, ?)", entry.episode, entry.place)
     }
   }

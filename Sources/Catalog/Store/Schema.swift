@@ -11,7 +11,7 @@ internal import SQLiteKit
 /// There are no migrations: a file of another version is set aside, and a new one begins.
 enum Schema {
   /// To be raised with every change of `tables`, and of the rules by which texts are indexed (`SearchText`).
-  static let version = 147
+  static let version = 149
 
   /// Renames a file whose tables are of another version, and those that SQLite keeps beside it. Of several processes one
   /// does so.
@@ -33,6 +33,8 @@ enum Schema {
     for ending in ["-wal", "-shm"] { rename(path + ending, free + ending) }
     return free
   }
+
+  static let tokenizer = "tokenize = 'unicode61 remove_diacritics 2'"
 
   static let tables = """
     CREATE TABLE podcast (
@@ -59,7 +61,7 @@ enum Schema {
     CREATE INDEX podcast_unindexed ON podcast (id) WHERE indexed_upto < next_episode - 1;
     CREATE INDEX podcast_forgotten ON podcast (id) WHERE is_forgotten = 1;
 
-    -- A podcast that is forgotten has no row here: `FeedRecord`.
+    -- A podcast that is forgotten has no row here.
     CREATE TABLE feed (
       podcast_id INTEGER PRIMARY KEY REFERENCES podcast (id) ON DELETE CASCADE,
       feed_url TEXT NOT NULL,
@@ -75,14 +77,6 @@ enum Schema {
     CREATE INDEX feed_due ON feed (max(coalesce(next_refresh, 0), coalesce(claimed_until, 0))) WHERE is_followed = 1;
     CREATE INDEX feed_refreshed ON feed (last_refresh);
     CREATE INDEX feed_away ON feed (podcast_id) WHERE is_away = 1;
-
-    -- What is shown of a podcast.
-    CREATE VIEW shown AS
-      SELECT p.*, f.feed_url, f.feed_key, f.last_refresh, f.next_refresh, f.error, f.is_private,
-        p.episode_count - p.hidden_count
-          - (SELECT count(*) FROM episode e INDEXED BY episode_played
-            WHERE e.podcast_id = p.id AND e.hidden = 0 AND e.played = 1) AS unplayed_count
-      FROM podcast p JOIN feed f ON f.podcast_id = p.id;
 
     -- Addresses that feeds have moved away from: what the configuration says of them goes on to apply.
     CREATE TABLE former_address (
@@ -190,7 +184,8 @@ enum Schema {
       name_key TEXT NOT NULL UNIQUE,
       is_own_name INTEGER NOT NULL DEFAULT 0,    -- the user's own word, not made from the title
       subscribed INTEGER NOT NULL,
-      changed INTEGER NOT NULL DEFAULT 0         -- in nanoseconds
+      changed INTEGER NOT NULL DEFAULT 0,        -- in nanoseconds
+      rules BLOB                                 -- SubscriptionRules
     );
     CREATE TRIGGER subscription_begins AFTER INSERT ON subscription BEGIN
       UPDATE podcast SET is_followed = 1 WHERE id = new.podcast_id;
@@ -217,23 +212,14 @@ enum Schema {
       PRIMARY KEY (feed_key, address)
     ) WITHOUT ROWID;
 
-    -- `SubscriptionRules`.
-    CREATE TABLE rule (
-      podcast_id INTEGER NOT NULL REFERENCES subscription (podcast_id) ON DELETE CASCADE,
-      key TEXT NOT NULL,
-      value TEXT NOT NULL,
-      PRIMARY KEY (podcast_id, key)
-    ) WITHOUT ROWID;
-
     -- Episodes that a backup keeps: a mount orders it (`RuleKeeper`).
     CREATE TABLE keep_order (episode_id INTEGER PRIMARY KEY REFERENCES episode (id) ON DELETE CASCADE);
 
     -- The full-text index (`SearchText`). Of episodes it keeps in which ones a word is, not where.
     CREATE VIRTUAL TABLE podcast_text USING fts5 (
-      title, author, rest, prefix = '1 2 3', content = '', tokenize = 'unicode61 remove_diacritics 2');
+      title, author, rest, prefix = '1 2 3', content = '', \(tokenizer));
     CREATE VIRTUAL TABLE episode_text USING fts5 (
-      title, notes, content = '', detail = none, columnsize = 0, prefix = '1 2 3 4',
-      tokenize = 'unicode61 remove_diacritics 2');
+      title, notes, content = '', detail = none, columnsize = 0, prefix = '1 2 3 4', \(tokenizer));
     -- Its words.
     CREATE VIRTUAL TABLE episode_word USING fts5vocab (episode_text, row);
 

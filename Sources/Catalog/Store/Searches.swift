@@ -1,7 +1,7 @@
 package import FeedKit
 package import PodcastModel
 internal import PosixKit
-internal import SQLiteKit
+package import SQLiteKit
 
 /// Whether a search still shows one of its results.
 enum ResultState: Int {
@@ -14,6 +14,20 @@ enum ResultState: Int {
   case gone = 3
 }
 
+extension Search: RowCoded {
+  package init() { self.init(id: 0, name: "", resultCount: 0, source: "", searched: 0) }
+
+  package mutating func code(_ row: inout RowCoder) {
+    row.read("s.id", &id)
+    row.read("s.name", &name)
+    row.read(
+      "(SELECT count(*) FROM result r WHERE r.search_id = s.id AND r.state = 0)", &resultCount)
+    row.read("s.source", &source)
+    row.read("s.searched", &searched)
+    row.read("s.changed", &changed)
+  }
+}
+
 /// How searches and their results lie in their rows; within a transaction.
 enum SearchRows {
   /// - Parameter completes: it adds to the answer that the search has: what was subscribed to since stays away.
@@ -22,18 +36,15 @@ enum SearchRows {
     _ name: String, _ answer: MergedAnswer, replacing old: Int64?, completes: Bool = false, now: Int64,
     in database: Database
   ) throws -> Int64 {
-    let kept = (completes ? [ResultState.hidden, .subscribed] : [.hidden]).map { "\($0.rawValue)" }
-      .joined(separator: ", ")
+    let kept =
+      "(\(ResultState.hidden.rawValue), \((completes ? ResultState.subscribed : .hidden).rawValue))"
     let isSame = try old.map { try self.search($0, in: database)?.name == name } ?? false
     if let old {
-      if isSame {
-        // What is no longer found keeps its row, and so its name.
-        try database.run(
-          "UPDATE result SET state = ? WHERE search_id = ? AND state NOT IN (\(kept))",
-          ResultState.gone.rawValue, old)
-      } else {
-        try database.run("DELETE FROM result WHERE search_id = ?", old)
-      }
+      // What is no longer found keeps its row, and so its name.
+      try database.run(
+        isSame
+          ? "UPDATE result SET state = \(ResultState.gone.rawValue) WHERE search_id = ? AND state NOT IN \(kept)"
+          : "DELETE FROM result WHERE search_id = ?", old)
       // The kernel moves a directory with its number: what the new name leads to is what it has led to.
       try database.run(
         "UPDATE search SET name = ?, source = ?, searched = ? WHERE id = ?", name, answer.source, now, old)
@@ -47,31 +58,27 @@ enum SearchRows {
     try changed(search, in: database)
     if !isSame { try Folder.searches.touch(in: database) }
     for (position, found) in answer.podcasts.enumerated() {
-      let mayBePrivate = answer.privateFeeds.contains(found.feedURL)
-      let podcast = try PodcastRecord.record(found, mayBePrivate: mayBePrivate, in: database)
-      try recordResult(podcast, found, of: search, at: position, keeping: kept, &names, in: database)
+      let podcast = try PodcastRecord.record(
+        found, mayBePrivate: answer.mayBePrivate(found), in: database)
+      try database.run(
+        """
+        UPDATE result SET position = ?, state = CASE WHEN state IN \(kept) THEN state ELSE 0 END
+        WHERE search_id = ? AND podcast_id = ?
+        """, position, search, podcast)
+      if database.changedRows > 0 { continue }
+      let known = try database.first(
+        "SELECT title FROM podcast WHERE id = ? AND has_title = 1", podcast
+      ) {
+        $0.string(0)
+      }
+      let title = found.hasTitle ? found.title : known ?? found.title
+      let name = names.claim(EpisodeName.directoryName(title: title))
+      try database.run(
+        "INSERT INTO result (search_id, podcast_id, position, name, name_key) VALUES (?, ?, ?, ?, ?)",
+        search,
+        podcast, position, name, UniqueNames.key(name))
     }
     return search
-  }
-
-  private static func recordResult(
-    _ podcast: Int64, _ found: FoundPodcast, of search: Int64, at position: Int, keeping kept: String,
-    _ names: inout UniqueNames, in database: Database
-  ) throws {
-    try database.run(
-      """
-      UPDATE result SET position = ?, state = CASE WHEN state IN (\(kept)) THEN state ELSE ? END
-      WHERE search_id = ? AND podcast_id = ?
-      """, position, ResultState.shown.rawValue, search, podcast)
-    if database.changedRows > 0 { return }
-    let known = try database.first("SELECT title FROM podcast WHERE id = ? AND has_title = 1", podcast) {
-      $0.string(0)
-    }
-    let title = found.hasTitle ? found.title : known ?? found.title
-    let name = names.claim(EpisodeName.directoryName(title: title))
-    try database.run(
-      "INSERT INTO result (search_id, podcast_id, position, name, name_key) VALUES (?, ?, ?, ?, ?)", search,
-      podcast, position, name, UniqueNames.key(name))
   }
 
   /// Before anybody is asked, and again before the results are kept.
@@ -93,27 +100,13 @@ enum SearchRows {
     try database.run("UPDATE search SET changed = ? WHERE id = ?", wallClockNanoseconds(), search)
   }
 
-  private enum Column: Int, ColumnList { case id, name, source, searched, changed }
-
-  private static let rows = """
-    SELECT \(Column.list(of: "s")), count(r.id)
-    FROM search s LEFT JOIN result r ON r.search_id = s.id AND r.state = 0
-    """
-
-  private static func read(_ row: borrowing Row) -> Search {
-    var search = Search(
-      id: row.int64(Column.id), name: row.string(Column.name), resultCount: row.int(Column.count),
-      source: row.string(Column.source), searched: row.int64(Column.searched))
-    search.changed = row.int64(Column.changed)
-    return search
-  }
-
   static func search(_ id: Int64, in database: Database) throws -> Search? {
-    try database.first("\(rows) WHERE s.id = ? GROUP BY s.id", id, as: read)
+    try database.first("SELECT \(Search.columns) FROM search s WHERE s.id = ?", id) { Search($0) }
   }
 
+  /// By name.
   static func searches(in database: Database) throws -> [Search] {
-    try database.all("\(rows) GROUP BY s.id ORDER BY s.name", as: read)
+    try database.all("SELECT \(Search.columns) FROM search s ORDER BY s.name") { Search($0) }
   }
 }
 
@@ -145,7 +138,7 @@ extension Catalog {
         """
         SELECT r.podcast_id, r.id, h.episode_id FROM result r LEFT JOIN hidden_in_search h ON h.result_id = r.id
         WHERE r.podcast_id IN (SELECT value FROM json_each(?)) AND r.state = 0
-        """, EpisodeRow.list(podcasts)
+        """, EpisodeRows.list(podcasts)
       ) { (podcast: $0.int64(0), result: $0.int64(1), hidden: $0.int64IfPresent(2)) }
     }
     var results: [Int64: [Int64: Set<Int64>]] = [:]
@@ -185,7 +178,7 @@ extension Catalog {
   package func hideInSearch(result: Int64, episode: Int64) throws(CatalogError) {
     try store.change(waitsForDisk: false) { database, changes in
       _ = try existing("result", database.number("SELECT 1 FROM result WHERE id = ?", result))
-      try EpisodeRow.check(episode, in: database)
+      try EpisodeRows.check(episode, in: database)
       try database.run(
         "INSERT OR IGNORE INTO hidden_in_search (result_id, episode_id) VALUES (?, ?)", result, episode)
       if database.changedRows == 0 { return }

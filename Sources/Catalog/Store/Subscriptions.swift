@@ -1,7 +1,7 @@
 internal import FeedKit
 package import PodcastModel
 internal import PosixKit
-internal import SQLiteKit
+package import SQLiteKit
 
 /// How subscriptions lie in their rows; within a transaction.
 enum SubscriptionRows {
@@ -151,49 +151,54 @@ extension Catalog {
     }
     try store.change { database, changes in
       let listed = try existing("subscription", ListedRow.subscription(id, in: database))
-      try FeedRecord.readdress(listed.podcast.id, to: url, in: database, &changes)
+      try PodcastRecord.change(listed.podcast.id, in: database) {
+        try $0.readdress(to: url, in: database, &changes)
+      }
       changes.append(.subscription(id, podcast: listed.podcast.id))
     }
     try Forgetting.finish(store)
   }
 }
 
+extension ListedPodcast: RowCoded {
+  package init() { self.init(id: 0, name: "", podcast: Podcast()) }
+
+  package mutating func code(_ row: inout RowCoder) {
+    podcast.code(&row)
+    row.read("t.id", &id)
+    row.read("t.name", &name)
+    row.read("max(t.changed, p.changed, p.created * 1000000000)", &changed)
+    row.read("coalesce(p.newest, 0)", &newest)
+    row.read("p.hidden_count", &hiddenCount)
+  }
+}
+
 /// How a podcast under a name lies in its rows.
 enum ListedRow {
-  private static let resultRows = rows(of: "result", hidden: "0")
-  private static let subscriptionRows = rows(of: "subscription", hidden: "p.hidden_count")
-
-  private static func rows(of table: String, hidden: String) -> String {
-    """
-    SELECT \(PodcastRecord.shownColumns), t.id, t.name, max(t.changed, p.changed, p.created * 1000000000),
-      coalesce(p.newest, 0), \(hidden) FROM \(table) t JOIN shown p ON p.id = t.podcast_id
-    """
-  }
-
-  private static func read(_ row: borrowing Row) -> ListedPodcast {
-    let first = PodcastRecord.shownCount
-    var listed = ListedPodcast(
-      id: row.int64(first), name: row.string(first + 1), podcast: PodcastRecord.readPodcast(row))
-    listed.changed = row.int64(first + 2)
-    listed.newest = row.int64(first + 3)
-    listed.hiddenCount = row.int(first + 4)
-    return listed
+  private static func rows(
+    of table: String, _ rest: String, _ values: any Bindable..., in database: Database
+  ) throws -> [ListedPodcast] {
+    try database.all(
+      """
+      SELECT \(ListedPodcast.columns) FROM \(table) t JOIN \(Podcast.source) AND p.id = t.podcast_id \(rest)
+      """, values: values
+    ) { ListedPodcast($0) }
   }
 
   static func results(_ condition: String, _ id: Int64, in database: Database) throws -> [ListedPodcast] {
-    try database.all("\(resultRows) WHERE \(condition) AND t.state = 0 ORDER BY t.position", id, as: read)
+    try rows(of: "result", "WHERE \(condition) AND t.state = 0 ORDER BY t.position", id, in: database)
   }
 
   static func subscriptions(in database: Database) throws -> [ListedPodcast] {
-    try database.all("\(subscriptionRows) ORDER BY t.name_key", as: read)
+    try rows(of: "subscription", "ORDER BY t.name_key", in: database)
   }
 
   static func subscription(_ id: Int64, in database: Database) throws -> ListedPodcast? {
-    try database.first("\(subscriptionRows) WHERE t.id = ?", id, as: read)
+    try rows(of: "subscription", "WHERE t.id = ?", id, in: database).first
   }
 
   /// The subscription whose feed has this address, written in any way that means the same.
   static func subscription(at address: WebAddress, in database: Database) throws -> ListedPodcast? {
-    try database.first("\(subscriptionRows) WHERE p.feed_key = ?", FeedKey.text(address), as: read)
+    try rows(of: "subscription", "WHERE f.feed_key = ?", FeedKey.text(address), in: database).first
   }
 }

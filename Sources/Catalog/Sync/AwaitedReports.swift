@@ -58,7 +58,7 @@ extension AwaitedReport {
   }
 
   static func forget(podcast: Int64, in database: Database) throws {
-    for key in try FormerAddresses.keys(of: podcast, in: database) {
+    for key in try PodcastRecord.keys(of: podcast, in: database) {
       try database.run("DELETE FROM awaited_report WHERE feed_key = ?", key)
     }
   }
@@ -80,7 +80,7 @@ extension AwaitedReport {
   ) throws -> [CatalogChange] {
     if new?.isEmpty == true { return [] }
     var changes: [CatalogChange] = []
-    for key in try FormerAddresses.keys(of: podcast, in: database) {
+    for key in try PodcastRecord.keys(of: podcast, in: database) {
       let reports = try database.all("\(rows) WHERE feed_key = ? ORDER BY queue_place", key, as: read)
         .compactMap(\.self)
       if reports.isEmpty { continue }
@@ -106,7 +106,7 @@ extension AwaitedReport {
       let listening = report.listening(
         duration: episode.duration, margin: Self.margin, time: min(max(report.time, 1), now))
     {
-      hasChanged = try EpisodeMarks.set(listening, episode: id, in: database)
+      hasChanged = try EpisodeMarks.change(id, in: database) { known, _ in known = listening }
       if isExchanged {
         try SyncRows(database).save(
           ExchangedState(position: listening.position, isPlayed: listening.isPlayed, time: report.time),

@@ -102,10 +102,10 @@ extension SyncRows {
   package func followedFeeds() throws -> [FollowedFeed] {
     try ListedRow.subscriptions(in: database).map { listed in
       let podcast = listed.podcast
-      let further = try FeedRecord.load(podcast.id, in: database).map { [$0.cameFrom, $0.movedTo] } ?? []
+      let further = try PodcastRecord.load(podcast.id, in: database).map { [$0.cameFrom, $0.movedTo] } ?? []
       return FollowedFeed(
         podcast: podcast.id, subscription: listed.id, url: podcast.feedURL,
-        keys: try FormerAddresses.keys(of: podcast.id, in: database)
+        keys: try PodcastRecord.keys(of: podcast.id, in: database)
           + further.compactMap { $0.map(FeedKey.text) },
         isPublic: podcast.feedURL.shown(isListed: podcast.isListed) == podcast.feedURL.forRequest)
     }
@@ -152,17 +152,17 @@ extension SyncRows {
 
 extension SyncRows {
   private static let listened = """
-    SELECT \(EpisodeRow.columns), x.position, x.played, x.time
+    SELECT \(Episode.columns), x.position, x.played, x.time
     FROM episode e LEFT JOIN sync_episode x ON x.episode_id = e.id
     """
 
   private static func read(_ row: borrowing Row) -> ListenedEpisode {
-    let episode = EpisodeRow.read(row)
+    let episode = Episode(row)
     var listened = ListenedEpisode(
       id: episode.id, podcast: episode.podcastID, address: episode.enclosureURL, listening: episode.listening)
     listened.guid = episode.guid
     listened.duration = episode.duration
-    let first = EpisodeRow.count
+    let first = Episode.columnCount
     if let position = row.int64IfPresent(first) {
       listened.exchanged = ExchangedState(
         position: position, isPlayed: row.bool(first + 1), time: row.int64(first + 2))
@@ -172,7 +172,7 @@ extension SyncRows {
 
   package func episodes(_ ids: [Int64]) throws -> [ListenedEpisode] {
     try database.all(
-      "\(Self.listened) WHERE e.id IN (SELECT value FROM json_each(?))", EpisodeRow.list(ids), as: Self.read)
+      "\(Self.listened) WHERE e.id IN (SELECT value FROM json_each(?))", EpisodeRows.list(ids), as: Self.read)
   }
 
   /// Episodes of followed podcasts whose state the server does not have.
@@ -198,7 +198,9 @@ extension SyncRows {
 
   /// Gives an episode the state that another device has told.
   package mutating func apply(_ state: ListeningState, to episode: Int64) throws {
-    if try EpisodeMarks.set(state, episode: episode, in: database) { changes.append(.episode(episode)) }
+    if try EpisodeMarks.change(episode, in: database, { known, _ in known = state }) {
+      changes.append(.episode(episode))
+    }
   }
 
   package func save(_ state: ExchangedState, of episode: Int64) throws {

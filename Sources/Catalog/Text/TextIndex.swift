@@ -6,20 +6,40 @@ internal import SQLiteKit
 /// The full-text index over podcasts and episodes (https://sqlite.org/fts5.html, contentless tables): its rows; within a
 /// transaction.
 enum FullText {
-  /// Puts a podcast into the index, or anew after a change: call `removePodcast` before the change.
-  static func indexPodcast(_ id: Int64, in database: Database) throws {
-    guard let texts = try podcast(id, in: database) else { return }
+  /// Puts a podcast into the index by its row, or takes it out before that changes.
+  static func podcast(_ id: Int64, removing: Bool = false, in database: Database) throws {
+    let texts = try database.first(
+      "SELECT title, author, description, categories FROM podcast WHERE id = ?", id
+    ) { row in
+      [row.string(0), row.string(1), row.string(2) + "\n" + row.string(3)].map(SearchText.indexed)
+    }
+    guard let texts else { return }
     try database.run(
-      "INSERT INTO podcast_text (rowid, title, author, rest) VALUES (?, ?, ?, ?)", values: [id] + texts)
+      statement("podcast_text", removing, "rowid, title, author, rest", "?, ?, ?, ?"), values: [id] + texts)
   }
 
-  /// Takes a podcast out of the index, by its row as it was when it was put in.
-  static func removePodcast(_ id: Int64, in database: Database) throws {
-    guard let texts = try podcast(id, in: database) else { return }
-    try database.run(
+  /// - Parameter texts: of episodes, as the index has them (`EpisodeText.indexed`).
+  static func episodes(_ texts: [EpisodeText], removing: Bool = false, in database: Database) throws {
+    let statement = statement("episode_text", removing, "rowid, title, notes", "?, ?, ?")
+    for text in texts { try database.run(statement, text.id, text.title, text.notes) }
+  }
+
+  private static func statement(_ table: String, _ isRemoval: Bool, _ columns: String, _ marks: String)
+    -> String
+  {
+    isRemoval
+      ? "INSERT INTO \(table) (\(table), \(columns)) VALUES ('delete', \(marks))"
+      : "INSERT INTO \(table) (\(columns)) VALUES (\(marks))"
+  }
+
+  /// The texts of episodes as their rows have them, by number.
+  static func texts(_ ids: [Int64], in database: Database) throws -> [EpisodeText] {
+    try database.all(
       """
-      INSERT INTO podcast_text (podcast_text, rowid, title, author, rest) VALUES ('delete', ?, ?, ?, ?)
-      """, values: [id] + texts)
+      SELECT e.id, e.title, n.text FROM episode e LEFT JOIN notes n ON n.episode_id = e.id
+      WHERE e.id IN (SELECT value FROM json_each(?)) ORDER BY e.id
+      """, EpisodeRows.list(ids)
+    ) { EpisodeText(id: $0.int64(0), title: $0.string(1), notes: $0.stringIfPresent(2)) }
   }
 
   /// Has words that were taken out leave the file: rewrites the index of podcasts, and empties that of episodes, which are
@@ -30,55 +50,22 @@ enum FullText {
     // What is being prepared for the old one is made anew.
     try database.run("UPDATE podcast SET indexed_upto = 0, revision = revision + 1")
   }
-
-  static func indexEpisode(_ id: Int64, _ text: IndexedText, in database: Database) throws {
-    try database.run(
-      "INSERT INTO episode_text (rowid, title, notes) VALUES (?, ?, ?)", id, text.title, text.notes)
-  }
-
-  /// - Parameter text: as it was when it was put in.
-  static func removeEpisode(_ id: Int64, _ text: IndexedText, in database: Database) throws {
-    try database.run(
-      "INSERT INTO episode_text (episode_text, rowid, title, notes) VALUES ('delete', ?, ?, ?)", id,
-      text.title, text.notes)
-  }
-
-  private static func podcast(_ id: Int64, in database: Database) throws -> [any Bindable]? {
-    try database.first("SELECT title, author, description, categories FROM podcast WHERE id = ?", id) { row in
-      [row.string(0), row.string(1), row.string(2) + "\n" + row.string(3)].map(SearchText.indexed)
-    }
-  }
 }
 
-struct EpisodeTexts {
+struct EpisodeText: Sendable, Equatable {
+  var id: Int64
   var title: String
   var notes: String?
+
+  /// As the index has it. Costs much more than writing it.
+  var indexed: EpisodeText {
+    EpisodeText(id: id, title: SearchText.indexed(title), notes: notes.map(SearchText.indexed))
+  }
 
   /// SQLite removes a text from the index only when it gets the very same bytes.
-  var bytes: [UInt8] { Array("\(title)\0\(notes ?? "")".utf8) }
-}
-
-extension EpisodeTexts {
-  fileprivate static let rows =
-    "SELECT e.id, e.title, n.text FROM episode e LEFT JOIN notes n ON n.episode_id = e.id"
-
-  fileprivate init(_ row: borrowing Row) { (title, notes) = (row.string(1), row.stringIfPresent(2)) }
-
-  init?(_ id: Int64, in database: Database) throws {
-    guard let texts = try database.first("\(Self.rows) WHERE e.id = ?", id, as: { EpisodeTexts($0) })
-    else { return nil }
-    self = texts
-  }
-}
-
-struct IndexedText: Sendable {
-  var title: String
-  var notes: String?
-
-  /// Costs much more than writing it: made before a transaction begins.
-  init(_ texts: EpisodeTexts) {
-    title = SearchText.indexed(TitleText.plain(texts.title))
-    notes = texts.notes.map(SearchText.indexed)
+  static func == (one: EpisodeText, other: EpisodeText) -> Bool {
+    one.id == other.id && one.title.utf8.elementsEqual(other.title.utf8)
+      && (one.notes ?? "").utf8.elementsEqual((other.notes ?? "").utf8)
   }
 }
 
@@ -106,6 +93,8 @@ final class TextIndex: Sendable {
   /// Episodes, and bytes of their notes, of one transaction: no verb waits for it long.
   private static let pieceEpisodes = 500
   private static let pieceBytes = 1 << 20
+  /// Pieces that a search waits for.
+  private static let fewPieces = 4
 
   init(store: CatalogStore) { self.store = store }
 
@@ -133,15 +122,25 @@ final class TextIndex: Sendable {
     }
   }
 
-  /// Puts all that is missing into it: before each search, so that the same words find the same.
-  func fillNow() throws(CatalogError) {
-    var isChanged = false
-    while let podcast = try next() {
+  /// After it was emptied: at once in a command, which nobody waits for.
+  func refill() {
+    if state.withLock({ $0 == .elsewhere }) { try? fillNow() } else { fill() }
+  }
+
+  /// Puts what is missing into it: before each search, so that the same words find the same. A search in a process that fills
+  /// it behind does not wait for very much, as after `forget`: the folders of searches follow it.
+  func fillForSearch() throws(CatalogError) {
+    try fillNow(pieces: state.withLock { $0 == .elsewhere } ? .max : Self.fewPieces)
+  }
+
+  func fillNow(pieces most: Int = .max) throws(CatalogError) {
+    var pieces = 0
+    while pieces < most, let podcast = try next() {
       if state.withLock({ $0 == .stopped }) { return }
       try indexPiece(of: podcast)
-      isChanged = true
+      pieces += 1
     }
-    if isChanged { try store.change(.refresh, waitsForDisk: false) { _, changes in changes.append(.texts) } }
+    if pieces > 0 { try store.change(.refresh, waitsForDisk: false) { _, changes in changes.append(.texts) } }
   }
 
   private func next() throws(CatalogError) -> Int64? {
@@ -155,30 +154,25 @@ final class TextIndex: Sendable {
   }
 
   private func indexPiece(of podcast: Int64) throws(CatalogError) {
-    typealias Piece = (numbers: EpisodeNumbers, texts: [(Int64, IndexedText)], last: Int64)
-    let piece = try store.read { database -> Piece? in
+    let piece = try store.read { database -> (numbers: EpisodeNumbers, texts: [EpisodeText])? in
       guard let numbers = try EpisodeNumbers(podcast: podcast, in: database) else { return nil }
-      let first = EpisodeID.first(ofPodcast: podcast)
-      var texts: [(Int64, IndexedText)] = []
-      var left = Self.pieceBytes
-      try database.forEach(
-        "\(EpisodeTexts.rows) WHERE e.id > ? AND e.id <= ? ORDER BY e.id LIMIT ?", first + numbers.indexed,
-        EpisodeID.last(ofPodcast: podcast), Self.pieceEpisodes
-      ) { row in
-        let text = EpisodeTexts(row)
-        texts.append((row.int64(0), IndexedText(text)))
-        left -= text.notes?.utf8.count ?? 0
-        return left > 0
-      }
-      let isEnd = left > 0 && texts.count < Self.pieceEpisodes
-      return (numbers, texts, isEnd ? numbers.next - 1 : (texts.last?.0 ?? first) - first)
+      let ids = try database.numbers(
+        """
+        SELECT id FROM (SELECT id, notes_length, sum(notes_length) OVER (ORDER BY id) AS bytes FROM
+          (SELECT id, notes_length FROM episode WHERE id > ? AND id <= ? ORDER BY id LIMIT ?))
+        WHERE bytes - notes_length < ? ORDER BY id
+        """, EpisodeID.first(ofPodcast: podcast) + numbers.indexed, EpisodeID.last(ofPodcast: podcast),
+        Self.pieceEpisodes, Self.pieceBytes)
+      // Made before a transaction begins.
+      return (numbers, try FullText.texts(ids, in: database).map(\.indexed))
     }
     guard let piece else { return }
+    let last = piece.texts.last.map { $0.id & EpisodeID.last } ?? piece.numbers.next - 1
     try store.write(.refresh) { database in
       // Where the episodes have changed meanwhile, or another process has put them in, the piece is made anew.
       guard try EpisodeNumbers(podcast: podcast, in: database) == piece.numbers else { return }
-      for (id, text) in piece.texts { try FullText.indexEpisode(id, text, in: database) }
-      try database.run("UPDATE podcast SET indexed_upto = ? WHERE id = ?", piece.last, podcast)
+      try FullText.episodes(piece.texts, in: database)
+      try database.run("UPDATE podcast SET indexed_upto = ? WHERE id = ?", last, podcast)
     }
   }
 }

@@ -167,7 +167,12 @@ final class FeedBuilder: XMLReceiver {
     }
   }
 
-  private var isInItem: Bool { ![.document, .root, .channel].contains(state.contexts.last) }
+  private var isInItem: Bool {
+    switch state.contexts.last {
+    case .item, .media, .chapters, .alternateEnclosure: true
+    default: false
+    }
+  }
 
   /// Notes something of the item that is open, else of the channel.
   func note(_ change: (inout FeedFacts) -> Void) {

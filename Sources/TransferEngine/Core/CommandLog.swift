@@ -1,4 +1,5 @@
 internal import PodcastModel
+internal import PosixKit
 internal import TransferProtocol
 
 /// Orders on their way to the disk: each is committed with its row before it acts.
@@ -13,17 +14,16 @@ struct CommandLog: Hashable {
   }
 
   struct Batch: Hashable {
-    var id: SaveID
     var orders: [Order]
-    var rows: Set<MediaKey>
+    /// Those with orders come first.
+    var rows: [MediaKey]
   }
 
   private var queue: [Order] = []
   /// What is on its way to the disk: one commit at a time. An order waits for two at the most.
   private(set) var batch: Batch?
-  /// Those whose rows differ from the store's, each with a number that grows.
-  private var changed: [MediaKey: UInt64] = [:]
-  private var lastChange: UInt64 = 0
+  /// Those whose rows differ from the store's.
+  private var changed: Set<MediaKey> = []
   /// Until when what nobody has ordered waits, because the store cannot be written.
   private(set) var restsUntil: Instant?
   /// How many names of each are being taken away: orders wait for that.
@@ -33,40 +33,29 @@ struct CommandLog: Hashable {
 
   mutating func append(_ order: Order) { queue.append(order) }
 
-  mutating func note(changed key: MediaKey) {
-    if changed[key] != nil { return }
-    lastChange += 1
-    changed[key] = lastChange
-  }
+  mutating func note(changed key: MediaKey) { changed.insert(key) }
 
   func isPending(_ key: MediaKey) -> Bool {
-    changed[key] != nil || batch?.rows.contains(key) == true || pending.contains { $0.key == key }
+    changed.contains(key) || batch?.rows.contains(key) == true || pending.contains { $0.key == key }
   }
 
-  /// What goes into the next commit: what was ordered, and of the other rows those that have waited longest.
-  mutating func next(
-    _ id: SaveID, at now: Instant, held: Set<MediaKey> = []
-  ) -> (orders: [Order], rows: [MediaKey])? {
+  /// What goes into the next commit.
+  mutating func next(at now: Instant, held: Set<MediaKey> = []) -> Batch? {
     if batch != nil || queue.isEmpty && changed.isEmpty { return nil }
     let isReady = { [removals] (order: Order) in removals[order.key] == nil && !held.contains(order.key) }
     let orders = queue.filter(isReady)
     queue.removeAll(where: isReady)
-    if orders.isEmpty, let restsUntil, restsUntil > now { return nil }
+    if orders.isEmpty, changed.isEmpty || restsUntil.map({ $0 > now }) ?? false { return nil }
     let ordered = Set(orders.map(\.key))
-    var rows = ordered.sorted()
-    let others = changed.filter { !ordered.contains($0.key) }.sorted { $0.value < $1.value }.map(\.key)
-    rows += others.prefix(Limits.rowsAtOnce)
-    for key in rows { changed[key] = nil }
-    if orders.isEmpty && rows.isEmpty { return nil }
-    batch = Batch(id: id, orders: orders, rows: Set(rows))
-    return (orders, rows)
+    batch = Batch(orders: orders, rows: ordered.sorted() + changed.subtracting(ordered).sorted())
+    changed = []
+    return batch
   }
 
-  mutating func saved(_ id: SaveID, failed: Bool, at now: Instant) -> Batch? {
-    guard let done = batch, done.id == id else { return nil }
-    batch = nil
+  mutating func saved(failed: Bool, at now: Instant) -> Batch? {
+    defer { batch = nil }
     restsUntil = failed ? now.adding(5) : nil
-    return done
+    return batch
   }
 
   mutating func removes(_ key: MediaKey) { removals[key, default: 0] += 1 }

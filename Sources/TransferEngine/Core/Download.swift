@@ -1,4 +1,5 @@
 internal import PodcastModel
+internal import PosixKit
 internal import TransferProtocol
 
 /// Who wants all of an episode.
@@ -60,7 +61,7 @@ struct Download: Hashable {
   var source = Source()
   var retry: Retry
   var search = AddressSearch.none
-  var told: Told
+  var told = Told()
   /// Until when readers may come back whose client has died, or who were told by an earlier daemon.
   var awaitsReaders: Instant?
   var focus: Int64 = 0
@@ -73,19 +74,20 @@ struct Download: Hashable {
   var refusesBeside = false
   var isDirty = true
 
-  struct EarlyEnd: Hashable {
-    var position: Int64
-    var count: Int
-  }
-
+  /// The address, and what is known of the hosts behind it.
   struct Source: Hashable {
+    /// The host that the feed names, and whether the one that answered is one that the public Internet cannot mean.
     var named = ""
-    /// Whether that is one that the public Internet cannot mean.
     var isPrivate = false
     /// When the final address last answered; nil where it is not to be asked directly.
     var answered: Instant?
     /// Where its body ended too early, and how often in a row.
     var earlyEnd: EarlyEnd?
+
+    struct EarlyEnd: Hashable {
+      var position: Int64
+      var count: Int
+    }
   }
 
   struct Told: Hashable {
@@ -97,22 +99,18 @@ struct Download: Hashable {
   /// - Parameter record: what is remembered. The wall clock is believed here alone: it may have been set since.
   init(_ record: TransferStatus, isStored: Bool, now: Moment) {
     self.record = record
-    demand =
+    (demand, content) =
       switch record.state {
-      case .remote, .cached: .none
-      case .queued, .downloading: .wanted(by: nil)
-      case .paused: .paused
-      case .failed: .failed
+      case .remote: (.none, record.received > 0 ? .part : .nothing)
+      case .cached: (.none, .whole)
+      case .queued, .downloading: (.wanted(by: nil), .part)
+      case .paused: (.paused, .part)
+      case .failed: (.failed, .part)
       }
-    content = record.generation == 0 || record.received == 0 && record.state == .remote ? .nothing : .part
-    if record.state == .cached { content = .whole }
+    if record.generation == 0 && content == .part { content = .nothing }
     retry = Retry(record, now: now)
     if isStored && record.dropsAtClose { awaitsReaders = now.instant.adding(Self.patience) }
-    told = Told()
-    if isStored {
-      told.row = record
-      told.status = record
-    }
+    if isStored { (told.row, told.status) = (record, record) }
     source.named = WebAddress(record.request.url).host ?? ""
   }
 
@@ -259,9 +257,17 @@ struct Download: Hashable {
 
   var isWorthSaving: Bool { isWorthARow ? told.row != row : told.row != nil }
 
+  /// Stored bytes that requests depended on are gone, or others have begun.
+  mutating func expectsNothing() {
+    beginsAnew = false
+    if ranges == .overlap { ranges = .trusted }
+    source.earlyEnd = nil
+  }
+
   mutating func take(_ request: TransferRequest) {
     if record.request.url != request.url {
       source = Source(named: WebAddress(request.url).host ?? "")
+      retry.addressChanged()
       // A fresh address ends the search for one.
       if isSearching { search = .done }
     }

@@ -24,43 +24,34 @@ package struct StoredRows: Hashable, Sendable {
 /// what was downloaded in years.
 struct DownloadTable: Hashable {
   private(set) var active: [MediaKey: Download] = [:]
-  private var dirty: Set<MediaKey> = []
+  /// Those with changes whose consequences are not done.
+  private(set) var dirty: Set<MediaKey> = []
   /// Bytes of all episodes, which count in `cache_size`.
   private(set) var bytes: Int64
-  /// Those whose responses are under way, and those that the cache has no room for.
-  private(set) var running: Set<MediaKey> = []
-  private(set) var starving: Set<MediaKey> = []
   private let rows: StoredRows
 
-  init(_ rows: StoredRows) {
-    self.rows = rows
-    bytes = rows.bytes
-  }
+  init(_ rows: StoredRows) { (self.rows, bytes) = (rows, rows.bytes) }
 
   private func resting(_ choice: StoredRows.Choice) -> [GenerationName] {
     rows.names(choice).filter { active[$0.key] == nil }
   }
 
-  var keysInMemory: Set<MediaKey> { Set(active.keys) }
   var keys: [MediaKey] { active.keys + resting(.all).map(\.key) }
-  var hasDirty: Bool { !dirty.isEmpty }
 
   func status(of key: MediaKey) -> TransferStatus? { active[key]?.status ?? rows.record(key) }
 
   func record(of key: MediaKey) -> TransferStatus? { active[key]?.record ?? rows.record(key) }
 
+  /// Whether the store knows it, as far as it has been told.
+  func hasRow(_ key: MediaKey) -> Bool { active[key].map { $0.told.row != nil } ?? (rows.record(key) != nil) }
+
   /// Whether it was dropped or evicted, or nothing of it ever came.
   func isEmptied(_ key: MediaKey) -> Bool {
-    guard hasRow(key), let record = record(of: key), active[key]?.content ?? .nothing == .nothing else {
+    guard hasRow(key), active[key]?.content ?? .nothing == .nothing, let record = record(of: key) else {
       return false
     }
     return record.state == .remote && record.received == 0
   }
-
-  /// Whether the store knows it, as far as it has been told.
-  func hasRow(_ key: MediaKey) -> Bool { active[key].map { $0.told.row != nil } ?? (rows.record(key) != nil) }
-
-  func contains(_ key: MediaKey) -> Bool { active[key] != nil || rows.record(key) != nil }
 
   /// Takes a download out, so that it can be changed; `put` must follow.
   mutating func take(_ key: MediaKey, now: Moment) -> Download? {
@@ -76,32 +67,23 @@ struct DownloadTable: Hashable {
   }
 
   mutating func put(_ download: Download) {
-    let key = download.key
     bytes += download.budgeted
-    set(&dirty, key, download.isDirty)
-    set(&running, key, !download.fetches.isEmpty)
-    set(&starving, key, download.slot == .cacheFull)
-    active[key] = download
-  }
-
-  private func set(_ list: inout Set<MediaKey>, _ key: MediaKey, _ isIn: Bool) {
-    if isIn { list.insert(key) } else if !list.isEmpty { list.remove(key) }
+    if download.isDirty { dirty.insert(download.key) } else { dirty.remove(download.key) }
+    active[download.key] = download
   }
 
   /// Leaves a download to its row, or forgets one that has none.
   mutating func rest(_ key: MediaKey) {
     guard let download = active.removeValue(forKey: key) else { return }
     bytes += (download.told.row?.budgeted ?? 0) - download.budgeted
-    for list in [\DownloadTable.dirty, \.running, \.starving] { self[keyPath: list].remove(key) }
+    dirty.remove(key)
   }
 
-  /// Those with changes whose consequences are not done, in the queue's order.
+  /// In the queue's order.
   mutating func takeDirty() -> [MediaKey] {
     defer { dirty = [] }
     return inOrder(dirty)
   }
-
-  var runningInOrder: [MediaKey] { inOrder(running) }
 
   func inOrder(_ keys: Set<MediaKey>) -> [MediaKey] {
     if keys.count < 2 { return Array(keys) }

@@ -14,22 +14,21 @@ struct OpenFiles: Hashable {
   var representation: Representation
   /// The size that readers see: a new one only once the disk has it, because they look there.
   private(set) var shownTotal: Int64?
+  /// Descriptions on their way to the disk, and all orders on their way.
   private(set) var undescribed = 0
+  private(set) var pending = 1
   /// What is written, and what is written or on its way.
   private(set) var present = ByteRanges()
   private(set) var claimed = ByteRanges()
   /// Bytes written since the last flush began, and one for a new description.
   private(set) var unflushed: Int64 = 0
   var isFlushing = false
-  var pending = 0
   /// Whether its data file has its name: nobody has deleted the cache.
   var isLinked = true
 
   init(_ id: StoreID, _ phase: Phase, generation: UInt32, _ representation: Representation = Representation())
   {
-    self.id = id
-    self.phase = phase
-    self.generation = generation
+    (self.id, self.phase, self.generation) = (id, phase, generation)
     self.representation = representation
     shownTotal = representation.total
   }
@@ -65,7 +64,10 @@ struct OpenFiles: Hashable {
     undescribed += 1
   }
 
-  mutating func described() {
+  /// The disk has done an order, or refused it.
+  mutating func answered(_ answer: DiskAnswer) {
+    pending -= 1
+    guard answer == .described else { return undescribed = min(undescribed, pending) }
     undescribed = max(undescribed - 1, 0)
     if undescribed == 0 { shownTotal = representation.total }
   }
@@ -75,27 +77,17 @@ struct OpenFiles: Hashable {
     claimed.insert(range)
   }
 
+  mutating func compare() { pending += 1 }
+
   mutating func wrote(_ range: Range<Int64>) {
     let before = received
     present.insert(range)
     unflushed += max(received - before, 0)
   }
 
-  mutating func setPresent(_ ranges: ByteRanges) {
-    present = ranges
-    claimed = ranges
-  }
+  mutating func setPresent(_ ranges: ByteRanges) { (present, claimed) = (ranges, ranges) }
 
-  /// The disk has refused something, perhaps a description.
-  mutating func refused() {
-    undescribed = 0
-    setPresent(present)
-  }
-
-  mutating func beginFlush() {
-    isFlushing = true
-    unflushed = 0
-  }
+  mutating func beginFlush() { (isFlushing, unflushed) = (true, 0) }
 
   /// A flush has failed: only `ranges` are there.
   /// - Parameter isAgain: whether the journal is to say so once there is room.

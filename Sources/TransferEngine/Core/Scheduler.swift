@@ -1,27 +1,33 @@
 internal import PodcastModel
+internal import PosixKit
 internal import TransferProtocol
 
 /// Which background downloads run: those that run already, then the queue in its order, as the limits allow.
 struct Scheduler: Hashable {
-  struct Entry: Hashable {
-    /// Whether its last tries brought nothing: it comes behind all others, or enough slow hosts could starve everybody.
-    var isTired: Bool
+  struct Entry: Hashable, Comparable {
+    var rank: Rank
     var order: Int64
     var key: MediaKey
     var host: String
     var until: Instant?
-    var isRunning: Bool
-    var isSlow = false
 
-    static func isBefore(_ a: Entry, _ b: Entry) -> Bool {
-      a.isTired == b.isTired ? (a.order, a.key) < (b.order, b.key) : b.isTired
+    static func < (a: Entry, b: Entry) -> Bool {
+      (a.rank.rawValue, a.order, a.key) < (b.rank.rawValue, b.order, b.key)
     }
   }
 
+  enum Rank: Int {
+    case running, waiting
+    /// Its last tries brought nothing: it comes behind all others, or enough slow hosts could starve everybody.
+    case tired
+    /// It brings next to nothing: it keeps its slot while nobody else needs it.
+    case crawling
+
+    var isRunning: Bool { self == .running || self == .crawling }
+  }
+
   private var entries: [MediaKey: Entry] = [:]
-  private var running: Set<MediaKey> = []
-  /// The others, in their order.
-  private var line: [Entry] = []
+  private var sorted: [Entry] = []
   /// Those that have a slot, or were found to have no room.
   private(set) var placed: Set<MediaKey> = []
   var isChanged = true
@@ -35,39 +41,30 @@ struct Scheduler: Hashable {
     if isPlaced { placed.insert(key) } else { placed.remove(key) }
     let old = entries[key]
     if old == entry { return }
-    if let old, !old.isRunning, let index = index(of: old) { line.remove(at: index) }
+    if let old { sorted.remove(at: place(of: old)) }
     entries[key] = entry
-    if let entry, entry.isRunning { running.insert(key) } else { running.remove(key) }
-    if let entry, !entry.isRunning { line.insert(entry, at: lowerBound(entry)) }
+    if let entry { sorted.insert(entry, at: place(of: entry)) }
   }
 
-  private func lowerBound(_ entry: Entry) -> Int {
-    var (low, high) = (0, line.count)
+  private func place(of entry: Entry) -> Int {
+    var (low, high) = (0, sorted.count)
     while low < high {
       let middle = (low + high) / 2
-      if Entry.isBefore(line[middle], entry) { low = middle + 1 } else { high = middle }
+      if sorted[middle] < entry { low = middle + 1 } else { high = middle }
     }
     return low
   }
 
-  private func index(of entry: Entry) -> Int? {
-    let index = lowerBound(entry)
-    return index < line.count && line[index].key == entry.key ? index : nil
-  }
+  var waiting: [MediaKey] { sorted.filter { !$0.rank.isRunning }.map(\.key) }
 
-  var waiting: [MediaKey] { line.map(\.key) }
+  func isWaiting(_ key: MediaKey) -> Bool { entries[key]?.rank.isRunning == false }
 
-  func isWaiting(_ key: MediaKey) -> Bool { entries[key]?.isRunning == false }
-
-  func choose(_ settings: TransferSettings, at now: Instant, isCoolingDown: (String) -> Bool) -> [MediaKey] {
+  func choose(_ settings: TransferSettings, at now: Instant, isCoolingDown: (Entry) -> Bool) -> [MediaKey] {
     var used: [String: Int64] = [:]
     var chosen: [MediaKey] = []
-    let running = running.compactMap({ entries[$0] }).sorted(by: Entry.isBefore)
-    // One that brings next to nothing keeps its slot while nobody else needs it.
-    for entry in running.filter({ !$0.isSlow }) + line + running.filter(\.isSlow) {
+    for entry in sorted {
       if chosen.count >= settings.downloads { break }
-      if entry.until.map({ $0 > now }) ?? false { continue }
-      if !entry.isRunning && isCoolingDown(entry.host) { continue }
+      if entry.until.map({ $0 > now }) ?? false || !entry.rank.isRunning && isCoolingDown(entry) { continue }
       guard used[entry.host, default: 0] < settings.perHost else { continue }
       used[entry.host, default: 0] += 1
       chosen.append(entry.key)
@@ -79,8 +76,11 @@ struct Scheduler: Hashable {
 extension Download {
   var schedulerEntry: Scheduler.Entry? {
     guard isBackground else { return nil }
+    let rank: Scheduler.Rank =
+      if fetches.isEmpty { retry.attempts > 1 ? .tired : .waiting } else {
+        meter.isSlow ? .crawling : .running
+      }
     return Scheduler.Entry(
-      isTired: retry.attempts > 1, order: record.order, key: key, host: source.named,
-      until: retry.until, isRunning: !fetches.isEmpty, isSlow: meter.isSlow)
+      rank: rank, order: record.order, key: key, host: source.named, until: retry.until)
   }
 }

@@ -1,4 +1,5 @@
 internal import PodcastModel
+internal import PosixKit
 internal import TransferProtocol
 
 struct Space: Hashable {
@@ -70,7 +71,7 @@ extension TransferCore {
   mutating func measured(_ available: Int64?) {
     space.looked((available ?? .max / 2) - leaving, at: now.instant)
     var ahead: Int64 = 0
-    for download in downloads.runningInOrder.compactMap({ downloads.active[$0] })
+    for download in running.compactMap({ downloads.active[$0] })
     where download.record.request.isEpisode {
       // A size that no head has told yet is no reason to let go of anything.
       ahead += download.hasNoLength ? Self.ahead / 2 : min(download.missing, 4 * Self.ahead)
@@ -143,12 +144,9 @@ extension TransferCore {
         core.forgetBytes(of: &download, removesNames: false)
       }
     }
-    for key in space.evicted(freed: freed, at: now.instant).sorted() where downloads.active[key] != nil {
-      touch(key)
-    }
-    for key in downloads.active.keys.sorted()
-    where freed > 0 && downloads.active[key]?.retry.lacksRoom == true {
-      change(key) { _, download in download.retry.until = download.retry.forbiddenUntil }
+    let considered = space.evicted(freed: freed, at: now.instant)
+    changeAll(where: { considered.contains($0.key) || freed > 0 && $0.retry.lacksRoom }) { _, download in
+      if freed > 0 && download.retry.lacksRoom { download.retry.until = download.retry.forbiddenUntil }
     }
     reconsider()
     measureRoom()

@@ -12,7 +12,7 @@ extension TransferCore {
     change(fetches[id], isQuiet: true) { core, download in
       download.meter.came(Int64(count))
       if download.isBackground { core.throttle.spend(count, at: core.now.instant) }
-      if download.record.error != nil && download[id]?.intake != nil {
+      if download.record.error != nil && download[id]?.isFeeding == true {
         download.record.error = nil
         core.touch(&download)
       }
@@ -23,14 +23,13 @@ extension TransferCore {
 
   /// More has come of what may come. Where it is more than that it ends here.
   mutating func take(_ count: Int64, of id: FlowID, _ download: inout Download) {
-    guard download[id]?.came(count) == false, download[id]?.hasEnded == false else { return }
+    guard download[id]?.intake.came(count) == false, download[id]?.hasEnded == false else { return }
     download[id]?.ending = .ended(nil)
-    emit(.stop(id))
   }
 
   /// Gives to the disk what is due of what a response holds; ends it where it has ended.
   mutating func pump(_ id: FlowID, _ download: inout Download, _ least: Intake.Urgency = .none) {
-    if let fetch = download[id], fetch.intake != nil,
+    if let fetch = download[id], fetch.isFeeding,
       let step = write(id, &download, least == .none ? urgency(of: fetch, download) : least)
     {
       endFetch(id, of: &download)
@@ -39,7 +38,9 @@ extension TransferCore {
       return touch(&download)
     }
     steer(id, &download)
-    if let fetch = download[id], fetch.intake?.held == 0, case .ended(let failure) = fetch.ending {
+    if let fetch = download[id], fetch.isFeeding, fetch.intake.held == 0,
+      case .ended(let failure) = fetch.ending
+    {
       finished(fetch, &download, failure)
     }
   }
@@ -51,15 +52,15 @@ extension TransferCore {
     let opens = download.isBackground ? throttle.opens(at: now.instant) : nil
     if let opens { timers.add(.throttle, at: opens) }
     let isHeld =
-      opens != nil || givesWay(fetch, download)
-      || (fetch.isHeld ? fetch.held > heldEach / 2 : fetch.held >= heldEach)
+      fetch.hasEnded || opens != nil || givesWay(fetch, download)
+      || (fetch.isHeld ? fetch.intake.held > heldEach / 2 : fetch.intake.held >= heldEach)
     if isHeld == fetch.isHeld { return }
     download[id]?.isHeld = isHeld
     emit(.hold(id, isHeld))
   }
 
   mutating func letGoOfThrottled() {
-    for key in downloads.runningInOrder {
+    for key in running {
       change(key, isQuiet: true) { core, download in
         for fetch in download.fetches { core.steer(fetch.id, &download) }
       }
@@ -73,9 +74,9 @@ extension TransferCore {
     let own = download[id]?.rate(now.instant) ?? 0
     // One that trickles is overtaken.
     let fed = download.fetches.filter {
-      $0.id != id && !$0.hasEnded && $0.rate(now.instant) ?? own >= own / 8
+      $0.id != id && $0.isFeeding && !$0.hasEnded && $0.rate(now.instant) ?? own >= own / 8
     }
-    .compactMap { $0.intake?.position }
+    .map(\.intake.position)
     while var intake = download[id]?.intake {
       let step = intake.next(
         stored: download.files?.claimed ?? ByteRanges(), total: files.representation.total, urgency, fed: fed)
@@ -85,7 +86,7 @@ extension TransferCore {
         download.files?.claim(range)
         emit(.store(files.id, .write(id, range, leaving: leaving)))
       case .compare(let range):
-        download.files?.pending += 1
+        download.files?.compare()
         emit(.store(files.id, .compare(id, range)))
       case .reachedStored, .tooFewStored: return step
       }
@@ -96,7 +97,7 @@ extension TransferCore {
 
   /// How soon what a response holds must go to the disk.
   private func urgency(of fetch: Fetch, _ download: Download) -> Intake.Urgency {
-    guard let intake = fetch.intake else { return .none }
+    let intake = fetch.intake
     if fetch.hasEnded { return .all }
     // A reader that opens it reads its beginning next.
     if intake.position < Limits.beginning && download.isOpenForDownload { return .waited }
@@ -112,7 +113,7 @@ extension TransferCore {
 
   mutating func wrote(_ range: Range<Int64>, of id: FlowID, _ download: inout Download) {
     download.files?.wrote(range)
-    download[id]?.intake?.wrote(range)
+    download[id]?.intake.wrote(range)
     pump(id, &download)
     guard let files = download.files else { return }
     if files.isComplete || download.fetches.isEmpty {
@@ -125,7 +126,7 @@ extension TransferCore {
   }
 
   mutating func compared(_ range: Range<Int64>, agreed: Int64, of id: FlowID, _ download: inout Download) {
-    guard let result = download[id]?.intake?.compared(range, agreed: agreed) else { return }
+    guard let result = download[id]?.intake.compared(range, agreed: agreed) else { return }
     if !result.isSame {
       // Another file.
       let isBeside = download.fetches.count > 1
@@ -143,10 +144,10 @@ extension TransferCore {
 
   /// Once a second while bytes come: rates, progress, and what must go to the disk.
   mutating func tick() {
-    for key in downloads.runningInOrder {
+    for key in running {
       change(key, isQuiet: true) { core, download in
         // What is held back says nothing of its host.
-        let isFed = download.fetches.contains { $0.intake != nil && !$0.isHeld }
+        let isFed = download.fetches.contains { $0.isFeeding && !$0.isHeld }
         let wasSlow = download.meter.isSlow
         download.meter.look(at: core.now.instant, slow: isFed ? core.slowRate : 0)
         if download.meter.isSlow != wasSlow { core.reconsider() }

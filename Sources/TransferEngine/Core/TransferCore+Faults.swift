@@ -1,4 +1,5 @@
 internal import PodcastModel
+internal import PosixKit
 internal import TransferProtocol
 
 extension TransferCore {
@@ -25,7 +26,7 @@ extension TransferCore {
       tryLater(&download, fault)
       if fault.host != nil,
         let until = hosts.failed(
-          download.source.named, retryAfter: fault.retryAfter, at: now.instant, &random)
+          download.source.named, by: download.key, retryAfter: fault.retryAfter, at: now.instant, &random)
       {
         timers.add(.queue, at: until)
       }
@@ -73,13 +74,9 @@ extension TransferCore {
   private static let searchTime = 20.0
 
   mutating func endSearchIfOverdue(_ download: inout Download) {
-    guard case .asked(_, let until) = download.search else { return }
-    if until <= now.instant {
-      download.search = .done
-      fail(&download)
-    } else {
-      timers.add(.download(download.key), at: until)
-    }
+    guard case .asked(_, let until) = download.search, isPast(until, for: download.key) else { return }
+    download.search = .done
+    fail(&download)
   }
 
   mutating func heardAddress(_ key: MediaKey, _ url: String?) {
@@ -93,19 +90,15 @@ extension TransferCore {
       var request = download.record.request
       request.url = url
       download.take(request)
-      // That was said of the old one.
-      download.retry.permitted()
       download.record.error = nil
     }
   }
 
   /// What has come goes to the disk.
   mutating func endResponses() {
-    for key in downloads.active.keys.sorted() {
-      change(key) { core, download in
-        for fetch in download.fetches { core.pump(fetch.id, &download, .all) }
-        core.endFetches(of: &download)
-      }
+    changeAll(where: { !$0.fetches.isEmpty }) { core, download in
+      for fetch in download.fetches { core.pump(fetch.id, &download, .all) }
+      core.endFetches(of: &download)
     }
   }
 
@@ -121,8 +114,8 @@ extension TransferCore {
     network += 1
     hosts.endAll()
     reconsider()
-    for key in downloads.inOrder(Set(downloads.active.keys)) where downloads.active[key]?.retry.until != nil {
-      change(key) { core, download in download.retry.networkChanged(at: core.now.instant) }
+    changeAll(where: { $0.retry.until != nil }) { core, download in
+      download.retry.networkChanged(at: core.now.instant)
     }
   }
 }

@@ -1,7 +1,12 @@
 internal import PodcastModel
+internal import PosixKit
 internal import TransferProtocol
 
 extension TransferCore {
+  /// Seconds after which the disk is asked again that has refused to open, and to flush.
+  private static let openAgain = 1.0
+  private static let flushAgain = 3.0
+
   private func needsFiles(_ download: Download) -> Bool {
     phase != .stopping && (!download.readers.isEmpty || download.isRunnable || download.mustLook)
   }
@@ -11,34 +16,26 @@ extension TransferCore {
     // Deleted with the cache: readers that have it open keep it, and what comes for them; others begin anew.
     if download.openFiles?.isLinked == false && !download.isHeldByReaders { forgetBytes(of: &download) }
     guard download.files == nil, needsFiles(download), download.content != .nothing, mayUseDisk(&download)
-    else {
-      return
-    }
-    let generation = download.record.generation
-    let id = StoreID(nextNumber())
-    attach(OpenFiles(id, .opening, generation: generation), to: &download)
-    emit(.store(id, .open(download.key, generation: generation)))
+    else { return }
+    let (key, generation) = (download.key, download.record.generation)
+    attach(.opening, generation: generation, Representation(), .open(key, generation: generation), &download)
   }
 
   /// Whether the disk has not just refused; if it has, it is asked again a little later.
   private mutating func mayUseDisk(_ download: inout Download) -> Bool {
-    guard let until = download.retry.filesUntil else { return true }
-    if until <= now.instant {
-      download.retry.filesUntil = nil
-      return true
-    }
-    timers.add(.download(download.key), at: until)
-    return false
+    guard isPast(download.retry.filesUntil, for: download.key) else { return false }
+    download.retry.filesUntil = nil
+    return true
   }
 
-  /// Seconds after which the disk is asked again that has refused to open, and to flush.
-  private static let openAgain = 1.0
-  private static let flushAgain = 3.0
-
-  private mutating func attach(_ opening: OpenFiles, to download: inout Download) {
-    download.files = opening
-    download.files?.pending += 1
-    files[opening.id] = download.key
+  private mutating func attach(
+    _ phase: OpenFiles.Phase, generation: UInt32, _ representation: Representation, _ order: StoreOrder,
+    _ download: inout Download
+  ) {
+    let id = StoreID(nextNumber())
+    download.files = OpenFiles(id, phase, generation: generation, representation)
+    files[id] = download.key
+    emit(.store(id, order))
   }
 
   mutating func detach(_ download: inout Download, isComplete: Bool = false) {
@@ -54,9 +51,9 @@ extension TransferCore {
   ) {
     detach(&download)
     let generation = nextGeneration(after: download.record.generation)
-    let id = StoreID(nextNumber())
-    attach(OpenFiles(id, .creating(fetch), generation: generation, representation), to: &download)
-    emit(.store(id, .create(download.key, generation: generation, representation, leaving: leaving)))
+    attach(
+      .creating(fetch), generation: generation, representation,
+      .create(download.key, generation: generation, representation, leaving: leaving), &download)
   }
 
   /// A number that no other bytes of the episode ever had: the kernel keeps pages by it, for longer than the store, the
@@ -79,49 +76,27 @@ extension TransferCore {
 
   private mutating func answered(_ answer: DiskAnswer, _ download: inout Download) {
     switch answer {
-    case .flushed, .notFlushed, .missing: break
-    default: download.files?.pending -= 1
+    case .flushed, .notFlushed: download.files?.isFlushing = false
+    case .missing: break
+    default: download.files?.answered(answer)
     }
     switch answer {
-    case .opened(let representation, let present):
-      opened(&download, representation, present)
-    case .missing where download.openFiles != nil:
-      download.files?.isFlushing = false
-      touch(&download)
-      if download.isHeldByReaders, download.openFiles?.isComplete == false {
-        download.files?.isLinked = false
-      } else {
-        vanished(&download)
-      }
-    case .missing:
-      detach(&download)
-      vanished(&download)
-      judgeHeads(of: &download)
-    case .created:
-      created(&download)
+    case .opened(let representation, let present): opened(&download, representation, present)
+    case .missing: missing(&download)
+    case .created: created(&download)
     case .wrote(let fetch, let range): wrote(range, of: fetch, &download)
-    case .notWritten(_, _, let failure, let present):
-      // Others may have been on their way behind the first.
-      let isFirst = !download.fetches.isEmpty || download.isWanted && download.retry.until == nil
-      endFetches(of: &download, losing: true)
-      download.files?.setPresent(present)
-      if isFirst { refuse(failure, of: &download) }
     case .compared(let fetch, let range, let agreed):
       compared(range, agreed: agreed, of: fetch, &download)
-    case .described:
-      download.files?.described()
-      flush(&download, after: 0)
-    case .flushed:
-      download.files?.isFlushing = false
-      flush(&download, after: Limits.flushAfter - 1)
-    case .notFlushed(let failure, let present):
+    case .described: flush(&download, after: 0)
+    case .flushed: flush(&download, after: Limits.flushAfter - 1)
+    case .notFlushed(let fault, let present):
       // What is on its way is not lost yet.
       endFetches(of: &download, losing: true)
-      download.files?.notFlushed(present: present, isAgain: failure.kind == .noRoom)
+      download.files?.notFlushed(present: present, isAgain: fault.kind == .noRoom)
       download.retry.filesUntil = now.instant.adding(Self.flushAgain)
       if download.files?.isComplete == false { download.content = .part }
-      refuse(failure.kind == .noRoom ? failure : Fault(.passing, failure.message), of: &download)
-    case .failed(let failure): failed(failure, &download)
+      refuse(fault.kind == .noRoom ? fault : Fault(.passing, fault.message), of: &download)
+    case .failed(let fault, let present): failed(fault, present, &download)
     }
   }
 
@@ -155,22 +130,27 @@ extension TransferCore {
     download.record.generation = created.generation
     download.record.total = created.representation.total
     download.record.received = 0
-    download.beginsAnew = false
-    if download.ranges == .overlap { download.ranges = .trusted }
-    download.source.earlyEnd = nil
+    download.expectsNothing()
     begun(id, &download)
   }
 
-  private mutating func failed(_ failure: Fault, _ download: inout Download) {
+  private mutating func failed(_ fault: Fault, _ present: ByteRanges, _ download: inout Download) {
     let phase = download.files?.phase
+    // Others may have been on their way behind the first.
+    let isFirst = !download.fetches.isEmpty || download.isWanted && download.retry.until == nil
     endFetches(of: &download, losing: true)
-    if phase == .open { download.files?.refused() } else { detach(&download) }
-    if phase == .opening {
+    switch phase {
+    case .opening:
+      detach(&download)
       // The bytes are there; something is lacking that may be there again.
       download.retry.filesUntil = now.instant.adding(Self.openAgain)
-      handle(Fault(failure.kind == .noRoom ? .noRoom : .passing, failure.message), of: &download)
-    } else {
-      refuse(failure, of: &download)
+      handle(Fault(fault.kind == .noRoom ? .noRoom : .passing, fault.message), of: &download)
+    case .open:
+      download.files?.setPresent(present)
+      if isFirst { refuse(fault, of: &download) }
+    case .creating, nil:
+      detach(&download)
+      refuse(fault, of: &download)
     }
   }
 
@@ -183,9 +163,9 @@ extension TransferCore {
   /// Brings what is written to the disk; at most one flush of an episode waits.
   mutating func flush(_ download: inout Download, after least: Int64) {
     // The disk does its orders at once: a flush could come before the description that it is to keep.
-    guard let open = download.openFiles, !open.isFlushing, open.undescribed == 0, open.unflushed > least
+    guard let open = download.openFiles, !open.isFlushing, open.undescribed == 0, open.unflushed > least,
+      phase == .stopping || mayUseDisk(&download)
     else { return }
-    if phase != .stopping && !mayUseDisk(&download) { return }
     download.files?.beginFlush()
     emit(.flush(open.id))
   }
@@ -195,13 +175,10 @@ extension TransferCore {
     guard let open = download.openFiles, download.fetches.isEmpty, open.pending == 0, !open.isFlushing else {
       return
     }
-    if open.unflushed > 0 && download.content == .whole { flush(&download, after: 0) }
-    if needsFiles(download) { return }
-    if open.unflushed > 0 {
-      flush(&download, after: 0)
-      // There will be room again, and then the journal can say what is here.
-      if phase != .stopping || download.files?.isFlushing == true { return }
-    }
+    let isNeeded = needsFiles(download)
+    if !isNeeded || download.content == .whole { flush(&download, after: 0) }
+    // There will be room again, and then the journal can say what is here.
+    if isNeeded || open.unflushed > 0 && (phase != .stopping || download.files?.isFlushing == true) { return }
     download.record.received = open.received
     if !open.isLinked { return forgetBytes(of: &download) }
     detach(&download, isComplete: open.isComplete && open.isFlushed)
@@ -214,8 +191,7 @@ extension TransferCore {
     detach(&download)
     download.content = .nothing
     download.mustLook = false
-    download.beginsAnew = false
-    if download.ranges == .overlap { download.ranges = .trusted }
+    download.expectsNothing()
     // Its size stays known, until the server says another.
     download.record.received = 0
   }
@@ -231,6 +207,23 @@ extension TransferCore {
     let new = download.files?.generation
     detach(&download)
     for generation in Set([stored, new].compactMap(\.self)).sorted() { remove(download.key, generation) }
+  }
+
+  /// There is no file to open; or the one that was flushed has no name any more.
+  private mutating func missing(_ download: inout Download) {
+    let wasOpen = download.openFiles != nil
+    if wasOpen {
+      download.files?.isFlushing = false
+      touch(&download)
+      if download.isHeldByReaders, download.openFiles?.isComplete == false {
+        download.files?.isLinked = false
+        return
+      }
+    } else {
+      detach(&download)
+    }
+    vanished(&download)
+    if !wasOpen { judgeHeads(of: &download) }
   }
 
   /// All that was here is gone. Before its last bytes are on the disk a download is not done: it comes again.
@@ -260,7 +253,7 @@ extension TransferCore {
     where downloads.storedName(of: name.key) == name && downloads.active[name.key]?.files == nil {
       change(name.key) { core, download in core.vanished(&download) }
     }
-    for key in downloads.active.keys.sorted() { touch(key) }
+    changeAll()
   }
 
   /// Of the files of an episode the store's own counts, else the latest; of an unknown one only a complete one.

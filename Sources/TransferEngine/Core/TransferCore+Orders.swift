@@ -1,4 +1,5 @@
 internal import PodcastModel
+internal import PosixKit
 internal import TransferProtocol
 
 extension TransferCore {
@@ -13,16 +14,15 @@ extension TransferCore {
 
   mutating func perform(_ message: ClientMessage, of client: ClientID) {
     guard clients[client] != nil else { return }
+    func name(_ id: UInt64) -> ClientNumber { ClientNumber(client: client, id: id) }
     switch message {
     case .hello: break
     case .settings(let settings): use(settings)
-    case .open(let id, let request, let intent, let generation):
-      open(ClientNumber(client: client, id: id), request, intent, generation)
-    case .close(let id): close(ClientNumber(client: client, id: id))
-    case .wait(let id, let open, let offset, let count):
-      wait(id, ClientNumber(client: client, id: open), offset, count)
+    case .open(let id, let request, let intent, let generation): open(name(id), request, intent, generation)
+    case .close(let id): close(name(id))
+    case .wait(let id, let open, let offset, let count): wait(id, name(open), offset, count)
     case .endWait(let id): endWait(id, client)
-    case .order(let id, let order): hear(order, ClientNumber(client: client, id: id))
+    case .order(let id, let order): hear(order, name(id))
     case .freshAddress(let key, let url): heardAddress(key, url)
     }
   }
@@ -42,20 +42,19 @@ extension TransferCore {
       order = .start(record.request)
     }
     if order.takesFiles { change(order.key) { core, download in core.removeFiles(of: &download) } }
+    append(order, name)
+  }
+
+  private mutating func append(_ order: TransferOrder, _ name: ClientNumber) {
     log.append(.init(name: name, order: order, place: nextPlace(), time: now.instant))
   }
 
   /// Drops what was to be dropped once nobody has it open.
   mutating func dropClosed(_ download: inout Download) -> Bool {
-    if download.isHeldOpen(at: now.instant) {
-      if let end = download.awaitsReaders, end > now.instant { timers.add(.download(download.key), at: end) }
-      return false
-    }
+    if !isPast(download.awaitsReaders, for: download.key) || !download.readers.isEmpty { return false }
     removeFiles(of: &download)
     // Nobody waits for the answer.
-    let name = ClientNumber(client: ClientID(0), id: 0)
-    log.append(
-      .init(name: name, order: .drop(download.key), place: nextPlace(), time: now.instant))
+    append(.drop(download.key), ClientNumber(client: ClientID(0), id: 0))
     return true
   }
 
@@ -68,7 +67,7 @@ extension TransferCore {
     throttle.set(rate: new.limitRate, at: now.instant)
     letGoOfThrottled()
     emit(.saveSettings(new))
-    for key in downloads.active.keys.sorted() where downloads.active[key]?.isWanted == true { touch(key) }
+    changeAll(where: \.isWanted)
   }
 
   private mutating func open(
@@ -77,7 +76,6 @@ extension TransferCore {
     let isRepeated = handles[name] != nil
     close(name)
     handles[name] = request.key
-    let place = nextPlace()
     change(request) { core, download in
       let now = core.now.instant
       // A client tells a new daemon what it has had open since before any order that the daemon gets.
@@ -91,7 +89,7 @@ extension TransferCore {
       }
       // What the client tells anew starts no download that the store does not have.
       if intent == .download && generation == nil {
-        download.want(by: name.client, place: place, at: now)
+        download.want(by: name.client, place: core.nextPlace(), at: now)
       }
       // What is fetched only as it is read is tried again after it has failed, as a download is.
       if intent == .fetchOnly, download.demand == .failed, download.retry.mayTryAgain(now) {
@@ -115,18 +113,17 @@ extension TransferCore {
     // No file reaches further: windows behind an offset must not overflow.
     let start = min(offset, Limits.largestFile)
     let range = start..<start + min(count, Limits.largestFile)
-    let number = nextNumber()
-    let place = nextPlace()
     change(key) { core, download in
       guard let index = download.readers.firstIndex(where: { $0.name == name }) else { return }
-      let wait = Reader.Wait(id: id, range: range, number: number, begun: core.now.instant)
-      download.readers[index].waits.removeAll { $0.id == id }
-      download.readers[index].waits.append(wait)
-      if download.readers[index].intent == .downloadAtRead, !download.readers[index].hasRead,
-        !download.isForgotten
-      {
-        download.readers[index].hasRead = true
-        download.want(by: name.client, place: place, at: core.now.instant)
+      var reader = download.readers[index]
+      reader.waits.removeAll { $0.id == id }
+      reader.waits.append(
+        Reader.Wait(id: id, range: range, number: core.nextNumber(), begun: core.now.instant))
+      let isFirst = !reader.hasRead && !download.isForgotten
+      reader.hasRead = reader.hasRead || isFirst
+      download.readers[index] = reader
+      if isFirst && reader.intent == .downloadAtRead {
+        download.want(by: name.client, place: core.nextPlace(), at: core.now.instant)
       }
       download.focus = start
       download.retry.hurry(at: core.now.instant)
@@ -134,13 +131,12 @@ extension TransferCore {
   }
 
   private mutating func endWait(_ id: UInt64, _ client: ClientID) {
-    for key in Set(handles.filter { $0.key.client == client }.values).sorted() {
-      change(key, isQuiet: true) { core, download in
-        for (index, reader) in download.readers.enumerated()
-        where reader.name.client == client && reader.waits.contains(where: { $0.id == id }) {
-          download.readers[index].waits.removeAll { $0.id == id }
-          core.touch(&download)
-        }
+    func isMeant(_ reader: Reader) -> Bool {
+      reader.name.client == client && reader.waits.contains { $0.id == id }
+    }
+    changeAll(where: { $0.readers.contains(where: isMeant) }) { _, download in
+      for index in download.readers.indices where isMeant(download.readers[index]) {
+        download.readers[index].waits.removeAll { $0.id == id }
       }
     }
   }
@@ -149,7 +145,7 @@ extension TransferCore {
     if order.order.verb == .start {
       // Deleted: who has it open keeps what there is, others begin anew.
       if download.openFiles?.isLinked == false { forgetBytes(of: &download) }
-      if hosts.hurry(download.source.named, at: now.instant) { reconsider() }
+      if hosts.hurry(download.source.named, for: download.key, at: now.instant) { reconsider() }
     }
     let hadSlot = download.isBackground && download.slot == .granted
     let request = download.record.request
@@ -159,7 +155,7 @@ extension TransferCore {
       timers.add(.queue, at: scheduler.quietUntil)
     }
     if order.order.verb == .start, download.mustLook, download.files != nil { detach(&download) }
-    if order.order.takesFiles {
+    if order.order.takesFiles || order.order.verb == .pause {
       // Who has opened it since the order has it come again.
       let later = download.readers.filter { $0.begun >= order.time }
       if !later.isEmpty { download.take(request) }

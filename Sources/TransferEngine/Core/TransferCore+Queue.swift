@@ -8,7 +8,9 @@ extension TransferCore {
     // `update` gives each download its slot.
     if rest != nil { return }
     let (hosts, instant) = (hosts, now.instant)
-    var chosen = scheduler.choose(settings, at: instant) { hosts.isResting($0, at: instant) }
+    var chosen = scheduler.choose(settings, at: instant) {
+      hosts.isResting($0.host, for: $0.key, at: instant)
+    }
     if scheduler.quietUntil > instant { chosen.removeAll { !scheduler.placed.contains($0) } }
     let admitted = withRoom(chosen)
     let isChosen = Set(chosen)
@@ -30,7 +32,7 @@ extension TransferCore {
     if new == rest { return }
     rest = new
     reconsider()
-    for key in downloads.active.keys.sorted() where downloads.active[key]?.isBackground == true { touch(key) }
+    changeAll(where: \.isBackground)
   }
 
   /// Does what `download` needs by now: the one place where responses are asked for and given up.
@@ -68,13 +70,9 @@ extension TransferCore {
 
   /// Whether it may be tried now; if not, it is looked at again when it may.
   private mutating func isDue(_ download: inout Download) -> Bool {
-    guard let until = download.retry.until else { return true }
-    if until <= now.instant {
-      download.retry.until = nil
-      return true
-    }
-    timers.add(.download(download.key), at: until)
-    return false
+    guard isPast(download.retry.until, for: download.key) else { return false }
+    download.retry.until = nil
+    return true
   }
 
   /// All is here: nothing is left to wait for, also where it was paused or nobody wanted it whole.

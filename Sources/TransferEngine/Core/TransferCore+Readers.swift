@@ -1,4 +1,5 @@
 internal import PodcastModel
+internal import PosixKit
 internal import TransferProtocol
 
 extension TransferCore {
@@ -36,12 +37,8 @@ extension TransferCore {
   /// Whether to wait a little for the server's word on whether what is stored is still its file: a reader that began with
   /// the old one would get no more than what is here of it.
   private mutating func awaitsConfirmation(_ reader: Reader, _ download: Download) -> Bool {
-    let deadline = reader.begun.adding(5)
-    guard download.isWanted, !download.isConfirmed, download.openFiles?.isComplete == false,
-      download.retry.until == nil, deadline > now.instant
-    else { return false }
-    timers.add(.download(download.key), at: deadline)
-    return true
+    return download.isWanted && !download.isConfirmed && download.openFiles?.isComplete == false
+      && download.retry.until == nil && !isPast(reader.begun.adding(5), for: download.key)
   }
 
   /// Readers without a generation get the one that has begun.

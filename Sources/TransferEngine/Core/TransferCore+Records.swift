@@ -1,4 +1,5 @@
 internal import PodcastModel
+internal import PosixKit
 internal import TransferProtocol
 
 extension TransferCore {
@@ -38,17 +39,16 @@ extension TransferCore {
     // Of what the store does not know, files may be found in a moment.
     let unlisted = phase == .listing ? log.ordered.filter { !downloads.hasRow($0) } : []
     let held = space.evicting.union(unlisted)
-    let id = SaveID(nextNumber())
-    guard let next = log.next(id, at: now.instant, held: held) else { return }
+    guard let next = log.next(at: now.instant, held: held) else { return }
     var rows: [TransferStatus] = []
     var removed: [MediaKey] = []
     for key in next.rows {
       let orders = next.orders.filter { $0.key == key }
       // An order for an episode that nothing is known of.
-      if !downloads.contains(key), let request = orders.lazy.compactMap(\.order.request).first {
+      if downloads.record(of: key) == nil, let request = orders.lazy.compactMap(\.order.request).first {
         change(request) { _, _ in }
       }
-      guard downloads.contains(key) else {
+      guard downloads.record(of: key) != nil else {
         removed.append(key)
         continue
       }
@@ -65,11 +65,11 @@ extension TransferCore {
         }
       }
     }
-    emit(.save(id, rows, removing: removed))
+    emit(.save(rows, removing: removed))
   }
 
-  mutating func saved(_ id: SaveID, _ failure: TransferFailure?) {
-    guard let batch = log.saved(id, failed: failure != nil, at: now.instant) else { return }
+  mutating func saved(_ failure: TransferFailure?) {
+    guard let batch = log.saved(failed: failure != nil, at: now.instant) else { return }
     for order in batch.orders {
       // Files that were to go have gone all the same.
       if failure == nil || order.order.takesFiles {
@@ -77,9 +77,9 @@ extension TransferCore {
       }
       answer(order.name, failure)
     }
-    if failure == nil { return rest(batch.rows) }
+    if failure == nil { return rest(Set(batch.rows)) }
     // The store has neither the rows nor what the orders would have made of them.
-    for key in batch.rows.sorted() { change(key) { _, download in download.told.row?.changed = -1 } }
+    for key in batch.rows { change(key) { _, download in download.told.row?.changed = -1 } }
     timers.add(.queue, at: now.instant.adding(5))
   }
 

@@ -1,4 +1,5 @@
 internal import PodcastModel
+internal import PosixKit
 internal import TransferProtocol
 
 extension TransferCore {
@@ -30,7 +31,8 @@ extension TransferCore {
   private func planner(for download: Download) -> RequestPlanner {
     let running = download.fetches.map {
       RequestPlanner.Running(
-        position: $0.position, arrived: $0.arrived, end: $0.request.end, rate: $0.rate(now.instant))
+        position: $0.intake.position, arrived: $0.intake.arrived, end: $0.request.upperBound,
+        rate: $0.rate(now.instant))
     }
     return RequestPlanner(
       have: download.openFiles?.claimed ?? ByteRanges(), total: download.openFiles?.representation.total,
@@ -41,7 +43,7 @@ extension TransferCore {
   private mutating func makeWay(in download: inout Download) {
     let awaited = awaited(in: download)
     for fetch in download.fetches
-    where fetch.request.end != nil && fetch.intake != nil && !awaited.contains(fetch.id) {
+    where fetch.request.upperBound < .max && fetch.isFeeding && !awaited.contains(fetch.id) {
       endFetch(fetch.id, of: &download)
       touch(&download)
     }
@@ -54,8 +56,8 @@ extension TransferCore {
       download.fetchableWaits.compactMap { wait in
         if download.openFiles?.shows(wait) == true { return nil }
         let first = planner.hole(of: wait)?.lowerBound ?? wait.lowerBound
-        return download.fetches.filter { $0.position <= first && first < $0.request.end ?? .max }
-          .max { $0.position < $1.position }?.id
+        return download.fetches.filter { $0.intake.position <= first && first < $0.request.upperBound }
+          .max { $0.intake.position < $1.intake.position }?.id
       })
   }
 
@@ -71,12 +73,10 @@ extension TransferCore {
 
   /// Whether other requests may follow at once on those before; not without end: a server that never gives anything of
   /// use is left alone for longer and longer.
-  private mutating func mayAsk(_ requests: [RequestedRange], _ download: inout Download) -> Bool {
+  private mutating func mayAsk(_ requests: [Range<Int64>], _ download: inout Download) -> Bool {
     guard download.fetches.isEmpty else { return true }
-    let end = download.openFiles?.representation.total
-    let size = requests.reduce(0) { size, request in
-      size + ((request.end ?? end).map { $0 - request.start } ?? Retry.progress)
-    }
+    let end = download.openFiles?.representation.total ?? .max
+    let size = requests.reduce(0) { $0 + min(min($1.upperBound, end) - $1.lowerBound, Retry.progress) }
     if download.retry.mayAskAtOnce(received: download.received, of: download.record.generation, size: size) {
       return true
     }
@@ -87,41 +87,39 @@ extension TransferCore {
   }
 
   private mutating func start(
-    _ planned: RequestedRange, for download: inout Download, isTail: Bool = false
+    _ planned: Range<Int64>, for download: inout Download, isTail: Bool = false
   ) {
+    let whole = 0..<Int64.max
     var planned = planned
     let representation = download.openFiles?.representation
-    func askWhole() { (planned.start, planned.end) = (0, nil) }
     if download.beginsAnew || !download.ranges.givesRanges {
-      askWhole()
-    } else if let open = download.openFiles, planned.start > 0,
+      planned = whole
+    } else if let open = download.openFiles, planned.lowerBound > 0,
       open.representation.validator == nil || download.ranges == .overlap
     {
-      let run = open.present.run(at: planned.start - 1)
-      if let run, run.upperBound == planned.start, run.length >= ResponseJudge.overlap {
-        planned.start -= ResponseJudge.overlap
-      } else {
-        askWhole()
-      }
+      let run = open.present.run(at: planned.lowerBound - 1)
+      let isEnough = run?.upperBound == planned.lowerBound && run?.length ?? 0 >= ResponseJudge.overlap
+      planned = isEnough ? planned.lowerBound - ResponseJudge.overlap..<planned.upperBound : whole
     }
     // For five minutes after an answer, requests go straight to the address that redirects led to. Later that
     // address may have expired.
     let source = download.source
     let isFresh = source.answered.map { now.instant < $0.adding(300) } ?? false
     let isDirect =
-      planned.start > 0 && isFresh && representation != nil
+      planned.lowerBound > 0 && isFresh && representation != nil
       && representation?.finalURL != download.record.request.url
     var request = MediaRequest(url: download.record.request.url, settings: settings)
     if isDirect { request.url = representation?.finalURL ?? "" }
     request.userAgent = download.record.request.userAgent ?? settings.userAgent
     // Leave to reach private hosts has ended on the way to a public one, and does not begin there again.
     request.allowsPrivateHosts = download.record.request.allowsPrivateHosts && (!isDirect || source.isPrivate)
-    if planned.start > 0 || planned.end != nil {
+    if planned != whole {
       request.range = planned
       request.validator = representation?.validator
     }
     let fetch = Fetch(
-      id: FlowID(nextNumber()), request: planned, isDirect: isDirect, isTail: isTail, asked: now.instant)
+      id: FlowID(nextNumber()), request: planned, isDirect: isDirect, isTail: isTail, asked: now.instant,
+      intake: Intake(at: planned.lowerBound, mayStop: false))
     fetches[fetch.id] = download.key
     download.fetches.append(fetch)
     if !space.isFresh(at: now.instant) { measureRoom() }
@@ -159,17 +157,14 @@ extension TransferCore {
       download.readers.contains(where: { $0.isOpening && $0.intent == .download })
     else { return }
     let begin = (length - Limits.block) / Limits.block * Limits.block
-    start(RequestedRange(start: begin, end: length), for: &download, isTail: true)
+    start(begin..<length, for: &download, isTail: true)
   }
 
   /// Whether a seek had better wait for the end's connection: a new one takes half of the time to the first head.
   private mutating func awaitsTail(_ download: Download) -> Bool {
     guard download.fetches.contains(where: \.isTail),
-      let first = download.fetches.first(where: { !$0.isTail && $0.intake != nil })
+      let first = download.fetches.first(where: { !$0.isTail && $0.isFeeding }), let began = first.began
     else { return false }
-    let deadline = first.beginning.time.adding(first.beginning.time.seconds(since: first.asked) / 4)
-    if deadline <= now.instant { return false }
-    timers.add(.download(download.key), at: deadline)
-    return true
+    return !isPast(began.adding(began.seconds(since: first.asked) / 4), for: download.key)
   }
 }

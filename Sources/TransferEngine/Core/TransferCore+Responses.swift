@@ -24,29 +24,23 @@ extension TransferCore {
   private mutating func judge(
     _ head: ResponseHead, _ firstBytes: [UInt8], of fetch: Fetch, _ download: inout Download
   ) {
-    if head.isWhole && firstBytes.isEmpty && !fetch.isTail {
-      endFetch(fetch.id, of: &download, losing: true)
-      // Where something has come before it was an accident.
-      let kind: Fault.Kind = download.received > 0 ? .passing : .doubtful
-      return refuse(Fault(kind, "\(head.host) sent an empty file"), &download)
-    }
     let question = ResponseJudge.Question(
-      start: fetch.request.start, end: fetch.request.end,
+      isWhole: fetch.request == 0..<Int64.max,
       known: download.beginsAnew ? nil : download.openFiles?.representation,
       stored: download.openFiles?.claimed ?? ByteRanges(),
       isBeside: fetch.isTail
-        || download.fetches.contains { $0.id != fetch.id && (!$0.isTail || $0.intake != nil) },
+        || download.fetches.contains { $0.id != fetch.id && (!$0.isTail || $0.isFeeding) },
       isEpisode: download.record.request.isEpisode)
     let verdict = ResponseJudge.judge(question, head, firstBytes: firstBytes)
     if case .go(let same, let at, let agreeing) = verdict,
-      !fetch.isTail || at == fetch.request.start && agreeing == 0
+      !fetch.isTail || at == fetch.request.lowerBound && agreeing == 0
     {
       if ignoresRange(head, question) { download.ranges = .whole }
       return accept(same, at: at, agreeing: agreeing, fetch.id, &download)
     }
     if case .begin(let representation, let at) = verdict, !fetch.isTail {
       // The others are of the file before this one.
-      for other in download.fetches where other.id != fetch.id && (!other.isTail || other.intake != nil) {
+      for other in download.fetches where other.id != fetch.id && (!other.isTail || other.isFeeding) {
         endFetch(other.id, of: &download, losing: true)
       }
       download[fetch.id]?.stage = .begins(representation, at: at)
@@ -115,14 +109,14 @@ extension TransferCore {
     if hosts.end(download.source.named) { reconsider() }
     if head.status == 206 && download.ranges == .overlap { download.ranges = .trusted }
     // A head is no byte: a host that sends nothing else is told of until it does.
-    if fetch.early > 0 { download.record.error = nil }
+    let early = fetch.intake.held
+    if early > 0 { download.record.error = nil }
     download.retry.answered()
     let end = min(head.status == 206 ? head.part?.upperBound ?? .max : .max, representation.total ?? .max)
-    let intake = Intake(
-      at: at, end: end, agreeing: agreeing,
-      mayStop: download.ranges.givesRanges && representation.validator != nil)
-    download[id]?.feed(intake, at: now.instant)
-    take(fetch.early, of: id, &download)
+    let mayStop = download.ranges.givesRanges && representation.validator != nil
+    download[id]?.stage = .feeding(now.instant)
+    download[id]?.intake = Intake(at: at, end: end, agreeing: agreeing, mayStop: mayStop)
+    take(early, of: id, &download)
     emit(.place(id, at: at))
     // What it says of the stored bytes counts when it has been shown to be of the same representation.
     if agreeing > 0 { download[id]?.claim = representation } else { learn(representation, &download) }
@@ -141,7 +135,7 @@ extension TransferCore {
   mutating func ended(_ failure: Fault?, of id: FlowID, _ download: inout Download) {
     guard let fetch = download[id], !fetch.hasEnded else { return }
     download[id]?.ending = .ended(failure)
-    if fetch.intake != nil {
+    if fetch.isFeeding {
       pump(id, &download, .all)
     } else if fetch.stage == .asked {
       finished(fetch, &download, failure)
@@ -150,19 +144,19 @@ extension TransferCore {
 
   /// All that a response has brought is written.
   mutating func finished(_ fetch: Fetch, _ download: inout Download, _ failure: Fault?) {
-    let position = fetch.position
+    let position = fetch.intake.position
     endFetch(fetch.id, of: &download, losing: true)
     touch(&download)
     if fetch.isTail {
       // A host that has just answered gives one response at a time; else it may be the network.
-      if failure != nil && fetch.intake == nil && download.openFiles != nil {
+      if failure != nil && !fetch.isFeeding && download.openFiles != nil {
         hosts.learn(download.source.named, givesParts: false)
       }
       return
     }
     if let failure {
       if fetch.isDirect && !failure.isShortBody { download.source.answered = nil }
-      let isWhole = fetch.request.start == 0 && fetch.request.end == nil && position > 0
+      let isWhole = fetch.request == 0..<Int64.max && position > 0
       if failure.isShortBody, isWhole, endsEarly(at: position, &download) >= Self.shortEnds,
         download.fetches.isEmpty
       {
@@ -170,13 +164,13 @@ extension TransferCore {
       }
       if download.fetches.isEmpty { return handle(failure, of: &download) }
       // What is under way goes on; what this one has left is asked for again if it brought anything.
-      if !fetch.hasProgress { download.refusesBeside = true }
+      if position < fetch.request.lowerBound + Retry.progress { download.refusesBeside = true }
       return
     }
     guard let open = download.openFiles else { return }
     if open.representation.total == nil, let head = fetch.head, head.isWhole {
       endedWithoutLength(head, at: position, open, &download)
-    } else if position == fetch.request.start && !open.isComplete {
+    } else if position == fetch.request.lowerBound && !open.isComplete {
       refuse(Fault(.passing, "\(download.source.named) sent nothing"), &download)
     }
   }
@@ -185,7 +179,7 @@ extension TransferCore {
   /// - Returns: how often in a row it has ended there.
   private func endsEarly(at position: Int64, _ download: inout Download) -> Int {
     let before = download.source.earlyEnd.flatMap { $0.position == position ? $0.count : nil } ?? 0
-    download.source.earlyEnd = Download.EarlyEnd(position: position, count: before + 1)
+    download.source.earlyEnd = Download.Source.EarlyEnd(position: position, count: before + 1)
     return before + 1
   }
 

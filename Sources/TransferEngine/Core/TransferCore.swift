@@ -1,4 +1,5 @@
 package import PodcastModel
+internal import PosixKit
 package import TransferProtocol
 
 /// All downloads: what is wanted, what runs, who waits.
@@ -102,10 +103,12 @@ package struct TransferCore: Hashable {
     guard let download = fetches[id].flatMap({ downloads.active[$0] }), let fetch = download[id] else {
       return false
     }
-    let end = fetch.arrived + (fetch.intake == nil ? fetch.early : 0) + Int64(count)
+    let end = fetch.intake.arrived + Int64(count)
     let total = download.openFiles?.representation.total ?? .max
     return download.readers.contains { reader in
-      reader.waits.contains { fetch.position < $0.range.upperBound && min($0.range.upperBound, total) <= end }
+      reader.waits.contains {
+        fetch.intake.position < $0.range.upperBound && min($0.range.upperBound, total) <= end
+      }
     }
   }
 
@@ -119,7 +122,7 @@ package struct TransferCore: Hashable {
   }
 
   /// The keys of downloads that may differ from the store's rows.
-  package var keysInMemory: Set<MediaKey> { downloads.keysInMemory }
+  package var keysInMemory: Set<MediaKey> { Set(downloads.active.keys) }
 
   package var keys: [MediaKey] { downloads.keys }
 
@@ -134,7 +137,7 @@ package struct TransferCore: Hashable {
     case .ended(let id, let failure):
       change(fetches[id]) { core, download in core.ended(failure, of: id, &download) }
     case .disk(let id, let answer): answered(answer, by: id)
-    case .saved(let id, let failure): saved(id, failure)
+    case .saved(let failure): saved(failure)
     case .removed(let key, let failure): removed(key, failure)
     case .room(let available): measured(available)
     case .evicted(let names): evicted(names)
@@ -153,7 +156,7 @@ package struct TransferCore: Hashable {
     case .tick: tick()
     case .queue:
       reconsider()
-      if !downloads.starving.isEmpty || downloads.bytes > settings.cacheSize { measureRoom() }
+      if scheduler.isStarving || downloads.bytes > settings.cacheSize { measureRoom() }
       // The queue keeps only its earliest timer: later ones are added again.
       let ends = [
         hosts.nextEnd(after: now.instant), scheduler.quietUntil, log.restsUntil, space.restsUntil,
@@ -181,7 +184,7 @@ package struct TransferCore: Hashable {
   }
 
   mutating func change(_ request: TransferRequest, _ body: (inout TransferCore, inout Download) -> Void) {
-    if !downloads.contains(request.key) {
+    if downloads.record(of: request.key) == nil {
       put(Download(TransferStatus(request), isStored: false, now: now))
     }
     change(request.key) { core, download in
@@ -196,6 +199,26 @@ package struct TransferCore: Hashable {
   }
 
   mutating func touch(_ key: MediaKey) { change(key) { _, _ in } }
+
+  /// Changes those that are in memory, in the order of their keys.
+  mutating func changeAll(
+    where isMeant: (Download) -> Bool = { _ in true },
+    _ body: (inout TransferCore, inout Download) -> Void = { _, _ in }
+  ) {
+    for key in downloads.active.keys.sorted() where downloads.active[key].map(isMeant) ?? false {
+      change(key, body)
+    }
+  }
+
+  /// Those whose responses are under way, in the queue's order.
+  var running: [MediaKey] { downloads.inOrder(Set(fetches.values)) }
+
+  /// Whether `time` has come; if not, the download is looked at again then.
+  mutating func isPast(_ time: Instant?, for key: MediaKey) -> Bool {
+    guard let time, time > now.instant else { return true }
+    timers.add(.download(key), at: time)
+    return false
+  }
 
   mutating func reconsider() { scheduler.isChanged = true }
 
@@ -244,8 +267,9 @@ package struct TransferCore: Hashable {
       settled.formUnion(dirty)
     }
     publish(settled)
-    if scheduler.isStarving == downloads.starving.isEmpty {
-      scheduler.isStarving.toggle()
+    let isStarving = rest == nil && scheduler.placed.contains { downloads.active[$0]?.slot == .cacheFull }
+    if scheduler.isStarving != isStarving {
+      scheduler.isStarving = isStarving
       emit(.tell(scheduler.waiting))
     }
     commit()
@@ -259,7 +283,7 @@ package struct TransferCore: Hashable {
       emit(.idle(isIdle))
     }
     if !fetches.isEmpty { timers.add(.tick, at: now.instant.adding(1)) }
-    if !downloads.starving.isEmpty { timers.add(.queue, at: now.instant.adding(3)) }
-    if downloads.hasDirty || scheduler.isChanged { timers.add(.queue, at: now.instant) }
+    if isStarving { timers.add(.queue, at: now.instant.adding(3)) }
+    if !downloads.dirty.isEmpty || scheduler.isChanged { timers.add(.queue, at: now.instant) }
   }
 }

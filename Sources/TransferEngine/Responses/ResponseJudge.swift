@@ -6,10 +6,8 @@ enum ResponseJudge {
   static let overlap: Int64 = 64 << 10
 
   struct Question {
-    /// The first byte asked for; 0 with `end` nil is a request for the whole, without Range.
-    var start: Int64
-    /// Behind the last byte asked for; nil for all from `start` on.
-    var end: Int64?
+    /// Whether the whole was asked for, without Range.
+    var isWhole: Bool
     /// The representation that the stored bytes are of; nil where there are none.
     var known: Representation?
     var stored: ByteRanges
@@ -17,8 +15,6 @@ enum ResponseJudge {
     var isBeside: Bool
     /// Whether it is to be audio or video. Else any type will do, and only a text is refused.
     var isEpisode = true
-
-    var isWhole: Bool { start == 0 && end == nil }
   }
 
   enum Verdict: Hashable {
@@ -58,12 +54,16 @@ enum ResponseJudge {
     if isCompressed(head, firstBytes) {
       return .fault(Fault(.lasting, "\(head.host) compresses the file though nobody asked for that"))
     }
+    if firstBytes.isEmpty || head.length == 0 {
+      // Where something has come before it was an accident.
+      let kind: Fault.Kind = question.stored.isEmpty ? .doubtful : .passing
+      return .fault(Fault(kind, "\(head.host) sent an empty file"))
+    }
     return judgeWhole(question, head)
   }
 
   private static func judgeWhole(_ question: Question, _ head: ResponseHead) -> Verdict {
     let told = representation(of: head, total: head.length)
-    if told.total == 0 { return .fault(Fault(.doubtful, "\(head.host) sent an empty file")) }
     guard let known = question.known else { return .begin(told, at: 0) }
     // Who gave no length the first time gives none when a hole is to be filled.
     let new = told.completed(by: known)

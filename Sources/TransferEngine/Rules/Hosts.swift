@@ -1,3 +1,6 @@
+internal import PodcastModel
+internal import PosixKit
+
 /// What the engine knows of hosts: which answer requests for a range, and which did not answer at all. Where a thousand
 /// downloads wait for a host that did not answer, one or two of them ask it again, after longer and longer waits.
 struct Hosts: Hashable, Sendable {
@@ -7,27 +10,27 @@ struct Hosts: Hashable, Sendable {
     var failures: Int
     /// Whether the host itself asked for it (its Retry-After).
     var isWish: Bool
+    /// What was ordered since: it alone may ask.
+    var exempt: MediaKey?
   }
   private var rests: [String: Rest] = [:]
   private var parts: [String: Bool] = [:]
 
   /// Seconds: another file of the host may be there after all.
   private static let longest = 60.0
-  /// Seconds after a failure in which no order asks the host again.
-  private static let justNow = 1.0
   /// Seconds that a host may ask for in the name of all its files.
   private static let longestWish = 3600.0
 
-  func isResting(_ host: String, at now: Instant) -> Bool {
-    rests[host].map { $0.until > now } ?? false
+  func isResting(_ host: String, for key: MediaKey? = nil, at now: Instant) -> Bool {
+    rests[host].map { $0.until > now && (key == nil || $0.exempt != key) } ?? false
   }
 
   /// It has not answered, or wants to be left alone.
   /// - Returns: until when that is; nil where that was known.
   mutating func failed(
-    _ host: String, retryAfter: Double?, at now: Instant, _ random: inout SplitMix
+    _ host: String, by key: MediaKey? = nil, retryAfter: Double?, at now: Instant, _ random: inout SplitMix
   ) -> Instant? {
-    if isResting(host, at: now) && retryAfter == nil { return nil }
+    if isResting(host, for: key, at: now) && retryAfter == nil { return nil }
     let failures = (rests[host]?.failures ?? 0) + 1
     let delay = random.jitter(Retry.delay(after: failures, atMost: Self.longest))
     let until = now.adding(max(delay, min(retryAfter ?? 0, Self.longestWish)))
@@ -40,12 +43,13 @@ struct Hosts: Hashable, Sendable {
     rests.values.lazy.map(\.until).filter { $0 > now }.min()
   }
 
-  /// A user orders a download now: its host is asked, unless it failed within the last second, or wants to be left alone. So
-  /// a thousand orders ask a host that does not answer once or twice.
-  /// - Returns: whether the host was left alone until now.
-  mutating func hurry(_ host: String, at now: Instant) -> Bool {
-    guard let rest = rests[host], !rest.isWish, now >= rest.since.adding(Self.justNow) else { return false }
-    return end(host)
+  /// A user orders a download now: it may ask its host, unless that failed within the last second, or wants to be left
+  /// alone. Of a thousand orders the latest asks a host that does not answer.
+  /// - Returns: whether that changes anything.
+  mutating func hurry(_ host: String, for key: MediaKey, at now: Instant) -> Bool {
+    guard let rest = rests[host], !rest.isWish, now >= rest.since.adding(Retry.justNow) else { return false }
+    rests[host]?.exempt = key
+    return true
   }
 
   /// It has answered.

@@ -4,6 +4,7 @@ internal import PodcastModel
 ///
 /// `position` is what has been given to the disk, `arrived` what has come; what lies between is held.
 struct Intake: Hashable, Sendable {
+  let start: Int64
   private(set) var position: Int64
   private(set) var arrived: Int64
   /// Bytes given to the disk and not answered yet.
@@ -21,11 +22,8 @@ struct Intake: Hashable, Sendable {
   static let island: Int64 = RequestPlanner.nearby / 8
 
   init(at position: Int64, end: Int64 = .max, agreeing: Int64 = 0, mayStop: Bool) {
-    self.position = position
-    self.end = end
-    arrived = position
-    self.agreeing = agreeing
-    self.mayStop = mayStop
+    (start, self.position, arrived) = (position, position, position)
+    (self.end, self.agreeing, self.mayStop) = (end, agreeing, mayStop)
   }
 
   enum Step: Hashable, Sendable {

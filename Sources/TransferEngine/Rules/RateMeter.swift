@@ -1,3 +1,5 @@
+internal import PosixKit
+
 /// Bytes per second, smoothed over a few seconds.
 struct RateMeter: Hashable {
   /// Bytes that have come since it was last looked at, and when that was.

@@ -17,21 +17,14 @@ struct RequestPlanner {
   /// Responses at once for one episode.
   static let most = 4
 
-  /// A response under way: it has given all before `position`, and ends before `end` (nil: with the file).
+  /// A response under way: it has given all before `position`, and ends before `end` (.max: with the file).
   struct Running: Hashable {
     var position: Int64
     /// Behind what has come of it: the rest of that is on its way to the disk.
     var arrived: Int64
-    var end: Int64?
-    /// Bytes per second, of late or since it began; nil while not known.
+    var end: Int64
+    /// Bytes per second since it began; nil while not known.
     var rate: Int64?
-
-    init(position: Int64, arrived: Int64? = nil, end: Int64?, rate: Int64? = nil) {
-      self.position = position
-      self.arrived = arrived ?? position
-      self.end = end
-      self.rate = rate
-    }
   }
 
   var have: ByteRanges
@@ -67,19 +60,18 @@ struct RequestPlanner {
 
   /// What to ask for, so that `waits` end and, where wanted, the file fills.
   /// - Parameter waits: where there are too many, the first of them come first.
-  func requests(for waits: [Range<Int64>]) -> [RequestedRange] {
+  func requests(for waits: [Range<Int64>]) -> [Range<Int64>] {
     var planner = self
-    var result: [RequestedRange] = []
+    var result: [Range<Int64>] = []
     let next = uncovered(waits).prefix(max(Self.most - running.count, 0))
     for wait in next.sorted(by: { $0.lowerBound < $1.lowerBound }) {
       guard let hole = hole(of: wait), !planner.isCovered(hole.lowerBound, of: wait, by: waits) else {
         continue
       }
       let request =
-        canSeek
-        ? planner.request(at: hole.lowerBound, for: wait)
-        : RequestedRange(start: have.firstMissing(from: 0), end: nil)
-      planner.running.append(Running(position: request.start, end: request.end))
+        canSeek ? planner.request(at: hole.lowerBound, for: wait) : have.firstMissing(from: 0) ..< .max
+      let start = request.lowerBound
+      planner.running.append(Running(position: start, arrived: start, end: request.upperBound))
       result.append(request)
     }
     if wantsWhole && planner.running.isEmpty, let next = nextHole() { result.append(next) }
@@ -90,7 +82,7 @@ struct RequestPlanner {
   private func isCovered(_ offset: Int64, of wait: Range<Int64>, by waits: [Range<Int64>]) -> Bool {
     if !canSeek { return !running.isEmpty }
     return running.contains { flow in
-      guard flow.position <= offset, offset < flow.end ?? .max, offset - flow.position <= Self.nearby else {
+      guard flow.position <= offset, offset < flow.end, offset - flow.position <= Self.nearby else {
         return false
       }
       let isSoon = flow.rate.map { offset - flow.arrived <= max(Int64(Double($0) * Self.patience), block) }
@@ -107,7 +99,7 @@ struct RequestPlanner {
     return end
   }
 
-  private func request(at missing: Int64, for wait: Range<Int64>) -> RequestedRange {
+  private func request(at missing: Int64, for wait: Range<Int64>) -> Range<Int64> {
     // Readers see whole blocks: the one in which it begins is asked for from its start, if that is missing.
     let hole = have.hole(around: missing)
     let start = max(hole.lowerBound, missing / block * block)
@@ -128,7 +120,7 @@ struct RequestPlanner {
       let limit = aligned(max(start + window, wait.upperBound))
       if min(end, total ?? .max) - limit > Self.worthAsking { end = limit }
     }
-    return RequestedRange(start: start, end: end >= total ?? .max ? nil : end)
+    return start..<(end >= total ?? .max ? .max : end)
   }
 
   private func aligned(_ offset: Int64) -> Int64 {
@@ -138,11 +130,10 @@ struct RequestPlanner {
   private var block: Int64 { Limits.block }
 
   /// The hole to fill next: from where the reader is to the end, then from the start.
-  private func nextHole() -> RequestedRange? {
-    guard let total else { return RequestedRange(start: have.firstMissing(from: 0), end: nil) }
+  private func nextHole() -> Range<Int64>? {
+    guard let total else { return have.firstMissing(from: 0) ..< .max }
     let behind = canSeek ? have.missing(in: min(focus, total)..<total).first : nil
     guard let hole = behind ?? have.missing(in: 0..<total).first else { return nil }
-    return RequestedRange(
-      start: hole.lowerBound, end: hole.upperBound == total ? nil : hole.upperBound)
+    return hole.lowerBound..<(hole.upperBound == total ? .max : hole.upperBound)
   }
 }

@@ -1,3 +1,5 @@
+internal import PosixKit
+
 /// Holds all background downloads together to `limit_rate`: an account that fills with time; while it is
 /// overdrawn nothing more is taken from a host.
 struct Throttle: Hashable, Sendable {

@@ -8,8 +8,6 @@ package enum Effect: Hashable, Sendable {
   case place(FlowID, at: Int64)
   /// Takes nothing more from its host, or goes on.
   case hold(FlowID, Bool)
-  /// Ends the request, and keeps what is held of it until `end`.
-  case stop(FlowID)
   /// Ends the request, and drops what is held of it.
   case end(FlowID)
 
@@ -25,7 +23,8 @@ package enum Effect: Hashable, Sendable {
   case evict([GenerationName], count: Int64)
   case listFiles
 
-  case save(SaveID, [TransferStatus], removing: [MediaKey])
+  /// One transaction; the next follows its `saved`.
+  case save([TransferStatus], removing: [MediaKey])
   case saveSettings(TransferSettings)
   case send(ClientID, DaemonMessage)
   case tell([MediaKey])

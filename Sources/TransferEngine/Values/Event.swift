@@ -17,7 +17,7 @@ package enum Event: Sendable {
 
   case disk(StoreID, DiskAnswer)
   /// Records are on the disk; or why not.
-  case saved(SaveID, TransferFailure?)
+  case saved(TransferFailure?)
   /// The names of a generation's files have been taken away, or why not.
   case removed(MediaKey, TransferFailure? = nil)
   /// Bytes that the disk still has for this user; nil where that can't be learnt.
@@ -42,13 +42,12 @@ package enum DiskAnswer: Hashable, Sendable {
   case missing
   case created
   case wrote(FlowID, Range<Int64>)
-  /// A piece was not written, or not all of it: this is there. Of each `write` either is answered, once.
-  case notWritten(FlowID, Range<Int64>, Fault, present: ByteRanges)
   /// Of what was compared, so many bytes are the same from its start on.
   case compared(FlowID, Range<Int64>, agreed: Int64)
   case described
   case flushed
   /// A flush failed: only this is known to be there.
   case notFlushed(Fault, present: ByteRanges)
-  case failed(Fault)
+  /// Any other order failed: this is there.
+  case failed(Fault, present: ByteRanges)
 }

@@ -16,8 +16,6 @@ package enum Limits {
   package static let heldEach = (most: Int64(2 << 20), least: Int64(128 << 10))
   /// Bytes written after which they are brought to the disk: what a crash of the machine may cost.
   package static let flushAfter: Int64 = 4 << 20
-  /// Rows that go into one commit beside those of orders: on a slow disk each takes its time, and orders wait for it.
-  package static let rowsAtOnce = 64
   /// Hosts of which something is remembered.
   package static let hosts = 1024
   /// Rounds in which what follows from changes is looked at, before others get their turn.

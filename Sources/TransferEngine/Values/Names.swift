@@ -11,13 +11,10 @@ package typealias ClientID = Number<ClientKind>
 package typealias FlowID = Number<FlowKind>
 /// The files of one generation, opened once.
 package typealias StoreID = Number<StoreKind>
-/// Records given to the disk together.
-package typealias SaveID = Number<SaveKind>
 
 package enum ClientKind {}
 package enum FlowKind {}
 package enum StoreKind {}
-package enum SaveKind {}
 
 /// An open, a wait or an order of a client, by the client's own number.
 package struct ClientNumber: Hashable, Sendable {

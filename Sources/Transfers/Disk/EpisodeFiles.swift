@@ -31,7 +31,9 @@ final class EpisodeFiles: Sendable {
           state.withLock { $0 = writer }
         }
         return .created
-      case .write(let flow, let range, let leaving): return write(pieces, flow, range, leaving)
+      case .write(let flow, let range, let leaving):
+        try write(pieces, range, leaving)
+        return .wrote(flow, range)
       case .compare(let flow, let range): return .compared(flow, range, agreed: try agreement(of: pieces))
       case .describe(let representation):
         try opened().set(representation)
@@ -45,7 +47,7 @@ final class EpisodeFiles: Sendable {
       // Perhaps somebody deletes the cache just now.
       return .missing
     } catch {
-      return .failed(Fault(disk: error))
+      return .failed(Fault(disk: error), present: writer?.present ?? ByteRanges())
     }
   }
 
@@ -54,24 +56,17 @@ final class EpisodeFiles: Sendable {
     return writer
   }
 
-  private func write(_ pieces: [HeldBytes.Piece], _ flow: FlowID, _ range: Range<Int64>, _ leaving: Int64)
-    -> DiskAnswer
-  {
-    do {
-      let writer = try opened()
-      // What is reported as written must be all of it.
-      guard pieces.reduce(0, { $0 + Int64($1.range.count) }) == range.length else {
-        throw PosixError(.EAGAIN, "write", "\(key)")
-      }
-      // Where the disk has no room for all of them, it writes the pieces one by one, as many as fit.
-      let isAmple = room.has(range.length, leaving: leaving)
-      for some in isAmple ? [pieces] : pieces.map({ [$0] }) where !some.isEmpty {
-        let count = some.reduce(0) { $0 + Int64($1.range.count) }
-        try room.take(count, leaving: leaving) { try writer.write(some.map(\.bytes), at: some[0].offset) }
-      }
-      return .wrote(flow, range)
-    } catch {
-      return .notWritten(flow, range, Fault(disk: error), present: writer?.present ?? ByteRanges())
+  private func write(_ pieces: [HeldBytes.Piece], _ range: Range<Int64>, _ leaving: Int64) throws {
+    let writer = try opened()
+    // What is reported as written must be all of it.
+    guard pieces.reduce(0, { $0 + Int64($1.range.count) }) == range.length else {
+      throw PosixError(.EAGAIN, "write", "\(key)")
+    }
+    // Where the disk has no room for all of them, it writes the pieces one by one, as many as fit.
+    let isAmple = room.has(range.length, leaving: leaving)
+    for some in isAmple ? [pieces] : pieces.map({ [$0] }) where !some.isEmpty {
+      let count = some.reduce(0) { $0 + Int64($1.range.count) }
+      try room.take(count, leaving: leaving) { try writer.write(some.map(\.bytes), at: some[0].offset) }
     }
   }
 

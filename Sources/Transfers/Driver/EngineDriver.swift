@@ -170,7 +170,6 @@ final class EngineDriver: @unchecked Sendable {
       guard let flow = flows[id] else { return }
       flow.isHeld = isHeld
       steer(flow)
-    case .stop(let id): if let flow = flows[id], let task = flow.task, !flow.hasEnded { http.cancel(task) }
     case .end(let id):
       if let flow = flows.removeValue(forKey: id), let task = flow.task, !flow.hasEnded { http.cancel(task) }
     case .store(let id, let order): perform(order, on: id)
@@ -191,10 +190,8 @@ final class EngineDriver: @unchecked Sendable {
         defer { SpareMemory.giveBack() }
         return layout.foundFiles(besides: rows.names(.cached).filter { !changed.contains($0.key) })
       }
-    case .save(let id, let records, let removed):
-      answer(.store) { [store] in
-        .saved(id, store.withLock { $0.failure(saving: records, removing: removed) })
-      }
+    case .save(let records, let removed):
+      answer(.store) { [store] in .saved(store.withLock { $0.failure(saving: records, removing: removed) }) }
     case .saveSettings(let settings):
       background.use(settings)
       answer(.store) { [store] in
@@ -231,8 +228,7 @@ final class EngineDriver: @unchecked Sendable {
 
   private func wake(at time: Instant) {
     if let timer { loop.cancel(timer) }
-    timer = loop.schedule(at: MonotonicTime(nanoseconds: UInt64(max(time.nanoseconds, 0)))) {
-      [unowned self] in
+    timer = loop.schedule(at: time) { [unowned self] in
       timer = nil
       post(.timer)
     }
@@ -246,7 +242,7 @@ final class EngineDriver: @unchecked Sendable {
   private func ask(_ id: FlowID, _ request: MediaRequest) {
     // Where the rate is limited, little at a time.
     let most = request.settings.limitRate == nil ? 128 << 10 : 1
-    let flow = FlowReceiver(id, at: request.range?.start ?? 0, mostAtOnce: most, self)
+    let flow = FlowReceiver(id, at: request.range?.lowerBound ?? 0, mostAtOnce: most, self)
     flows[id] = flow
     counts.requests += 1
     flow.task = http.start(HTTPRequest(request), receiver: flow)
@@ -285,12 +281,7 @@ final class EngineDriver: @unchecked Sendable {
 }
 
 extension Moment {
-  static var current: Moment {
-    let wall = wallClockNanoseconds()
-    return Moment(
-      instant: Instant(nanoseconds: Int64(clamping: MonotonicTime.now.nanoseconds)),
-      wall: wall / 1_000_000_000, fraction: wall % 1_000_000_000)
-  }
+  static var current: Moment { Moment(instant: .now, wallNanoseconds: wallClockNanoseconds()) }
 }
 
 extension TransferStore {

@@ -82,7 +82,8 @@ extension HTTPRequest {
   init(_ request: MediaRequest) {
     self.init(url: request.url)
     if let range = request.range {
-      headers.append(("Range", "bytes=\(range.start)-\(range.end.map { String($0 - 1) } ?? "")"))
+      let last = range.upperBound == .max ? "" : "\(range.upperBound - 1)"
+      headers.append(("Range", "bytes=\(range.lowerBound)-\(last)"))
       if let validator = request.validator { headers.append(("If-Range", validator)) }
     }
     let settings = request.settings

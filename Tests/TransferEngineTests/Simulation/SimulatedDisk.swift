@@ -213,7 +213,7 @@ extension Simulation {
   }
 
   private func openFile(_ id: StoreID, _ key: MediaKey, _ generation: UInt32) -> DiskAnswer {
-    if disk.refusesOpens { return .failed(Fault(.passing, "too many files")) }
+    if disk.refusesOpens { return .failed(Fault(.passing, "too many files"), present: ByteRanges()) }
     guard disk.file(key, generation) != nil else { return .missing }
     disk.open[id] = SimulatedDisk.Name(key: key, generation: generation)
     disk.change(id) { file in
@@ -229,8 +229,10 @@ extension Simulation {
     _ id: StoreID, _ key: MediaKey, _ generation: UInt32, _ representation: Representation, _ leaving: Int64
   ) -> DiskAnswer {
     let least = min(representation.total ?? .max, 256 << 10)
-    if disk.free - least < leaving || disk.hasQuota { return .failed(Fault(.noRoom, "no room")) }
-    if disk.refusesOpens { return .failed(Fault(.passing, "read-only")) }
+    if disk.free - least < leaving || disk.hasQuota {
+      return .failed(Fault(.noRoom, "no room"), present: ByteRanges())
+    }
+    if disk.refusesOpens { return .failed(Fault(.passing, "read-only"), present: ByteRanges()) }
     let name = SimulatedDisk.Name(key: key, generation: generation)
     if disk.given[name] != nil { fail("gives a number twice") }
     disk.given[name] = []
@@ -247,8 +249,8 @@ extension Simulation {
   ) -> DiskAnswer {
     func refuse(_ kind: Fault.Kind, _ why: String) -> DiskAnswer {
       forgive(episodes[version.episode].key)
-      return .notWritten(
-        flow, range, Fault(kind, why), present: disk.opened(id)?.written ?? ByteRanges())
+      return .failed(
+        Fault(kind, why), present: disk.opened(id)?.written ?? ByteRanges())
     }
     guard let file = disk.opened(id) else { return refuse(.passing, "not open") }
     if disk.refusesWrites { return refuse(.lasting, "I/O error") }
@@ -336,17 +338,17 @@ extension Simulation {
     return .evicted(gone)
   }
 
-  func save(_ id: SaveID, _ records: [TransferStatus], _ removed: [MediaKey]) {
+  func save(_ records: [TransferStatus], _ removed: [MediaKey]) {
     job("store", 0.005) { [self] in
       if disk.refusesRows {
         count("rows refused")
-        return .saved(id, .lasting("the disk is full"))
+        return .saved(.lasting("the disk is full"))
       }
       disk.remember(at: time) { store in
         for record in records { store.rows[record.key] = record }
         for key in removed { store.rows[key] = nil }
       }
-      return .saved(id, nil)
+      return .saved(nil)
     }
   }
 }

@@ -80,7 +80,6 @@ struct SimulatedResponse {
   var shift: Int64 = 0
   var isHeld = false
   /// Whether nothing more comes of it.
-  var isStopped = false
   /// The host that sends it, once it has said so.
   var sender: Int?
   /// Since when nothing has come.

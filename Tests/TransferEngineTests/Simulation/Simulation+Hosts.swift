@@ -18,8 +18,8 @@ extension Simulation {
     checkManners(of: index)
     count("requests")
     var response = SimulatedResponse(flow: flow, episode: index, version: episodes[index].version)
-    response.start = request.range?.start ?? 0
-    response.end = min(request.range?.end ?? .max, response.version.size)
+    response.start = request.range?.lowerBound ?? 0
+    response.end = min(request.range?.upperBound ?? .max, response.version.size)
     responses[flow] = response
     requests[flow] = request
     schedule(.answer(flow), in: 0.02 + Double(random.below(100)) / 1000)
@@ -38,10 +38,10 @@ extension Simulation {
     var end = size
     if let range = request.range {
       let isSame = request.validator == nil || request.validator == episode.version.entityTag
-      if isSame && range.start < size {
+      if isSame && range.lowerBound < size {
         head.status = 206
-        start = range.start
-        end = min(range.end ?? size, size)
+        start = range.lowerBound
+        end = min(range.upperBound, size)
         head.part = start..<end
         head.partTotal = size
       } else if isSame {
@@ -146,7 +146,7 @@ extension Simulation {
   }
 
   func deliver(_ flow: FlowID) {
-    guard var response = responses[flow], !response.isHeld, !response.isStopped, response.silentSince == 0
+    guard var response = responses[flow], !response.isHeld, response.silentSince == 0
     else { return }
     let last = min(response.end, response.breaksAt ?? .max)
     if response.at >= last {

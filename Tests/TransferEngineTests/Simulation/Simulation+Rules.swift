@@ -28,7 +28,7 @@ extension Simulation {
     var running: Set<MediaKey> = []
     var byHost: [Int: Set<MediaKey>] = [:]
     for response in responses.values
-    where !response.isStopped && isBackground(episodes[response.episode].key) {
+    where isBackground(episodes[response.episode].key) {
       let key = episodes[response.episode].key
       running.insert(key)
       byHost[episodes[response.episode].host, default: []].insert(key)

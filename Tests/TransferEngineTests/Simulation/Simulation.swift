@@ -1,4 +1,5 @@
 import PodcastModel
+import PosixKit
 import TransferEngine
 import TransferProtocol
 
@@ -101,7 +102,9 @@ final class Simulation {
   }
 
   static func moment(_ time: Int64, _ ahead: Int64) -> Moment {
-    Moment(instant: Instant(nanoseconds: time), wall: 1_700_000_000 + time / 1_000_000_000 + ahead)
+    Moment(
+      instant: Instant(nanoseconds: UInt64(time)),
+      wallNanoseconds: (1_700_000_000 + time / 1_000_000_000 + ahead) * 1_000_000_000)
   }
 
   var wasBallastMoved: Bool { time - ballastMoved < 4_000_000_000 }
@@ -229,7 +232,6 @@ final class Simulation {
     case .hold(let flow, let isHeld):
       responses[flow]?.isHeld = isHeld
       if responses[flow] != nil, !isHeld { schedule(.deliver(flow), in: 0.001) }
-    case .stop(let flow): responses[flow]?.isStopped = true
     case .end(let flow):
       let key = responses[flow].map { episodes[$0.episode].key }
       responses[flow] = nil
@@ -249,7 +251,7 @@ final class Simulation {
     case .evict(let candidates, let count): job("cache", 0.002) { [self] in evict(candidates, count) }
     case .listFiles:
       job("cache", 0.01) { [self] in .found(disk.found()) }
-    case .save(let id, let records, let removed): save(id, records, removed)
+    case .save(let records, let removed): save(records, removed)
     case .saveSettings(let settings):
       job("store", 0.005) { [self] in
         disk.remember(at: time) { $0.settings = settings }
@@ -259,8 +261,8 @@ final class Simulation {
     case .tell: break
     case .log: count("log lines")
     case .wake(let at):
-      wakeAt = at.nanoseconds
-      schedule(.wake, at: max(at.nanoseconds, time))
+      wakeAt = Int64(clamping: at.nanoseconds)
+      schedule(.wake, at: max(Int64(clamping: at.nanoseconds), time))
     case .idle: break
     }
   }

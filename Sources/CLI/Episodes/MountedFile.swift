@@ -7,40 +7,28 @@ internal import PodcastTree
 internal import PosixKit
 internal import TransferProtocol
 
-/// An episode's file in a mount, seen and steered by its attributes, as any program can.
-struct MountedEpisode {
+/// An episode's file in a mount, or another file or folder there, seen and steered by its attributes, as any program can.
+struct MountedFile {
   let path: String
 
-  /// The attributes of a mount.
-  enum Attribute {
-    /// nil where the file has none of that name, or none can be read.
-    static func text(_ name: String, of path: String) -> String? {
-      (try? ExtendedAttributes.get("user.podcastfs." + name, of: path)) ?? nil
-    }
-
-    static func set(_ name: String, of path: String, to value: String) throws(PosixError) {
-      try ExtendedAttributes.set("user.podcastfs." + name, of: path, to: value)
-    }
-  }
-
   /// Some of a podcast's episodes, which come the newest first.
-  typealias Choice = ([MountedEpisode]) -> [MountedEpisode]
+  typealias Choice = ([MountedFile]) -> [MountedFile]
 
   /// The episodes that a path means: the file itself, or those directly in a directory, the newest first. With a choice
   /// also those of the podcasts in a directory.
   /// - Throws: `CommandFailure` where the path is nothing of a mount.
-  static func all(at path: String, _ choice: Choice? = nil) throws -> [MountedEpisode] {
+  static func all(at path: String, _ choice: Choice? = nil) throws -> [MountedFile] {
     var status = stat()
     guard stat(path, &status) == 0 else { throw CommandFailure("\(path): \(Errno.current)") }
     guard status.st_mode & S_IFMT == S_IFDIR else {
-      let episode = MountedEpisode(path: path)
+      let episode = MountedFile(path: path)
       if try episode.attribute("state") != nil { return [episode] }
       throw CommandFailure("\(path): not an episode in a podcastfs mount")
     }
     var folders = [try directly(in: path)]
     if folders[0].isEmpty, choice != nil {
-      let podcasts = try Directories.names(in: path).sorted().map { "\(path)/\($0)" }
-      folders = try podcasts.filter { Attribute.text("feed_url", of: $0) != nil }.map { try directly(in: $0) }
+      let inside = try Directories.names(in: path).sorted().map { MountedFile(path: "\(path)/\($0)") }
+      folders = try inside.filter { $0.text("feed_url") != nil }.map { try directly(in: $0.path) }
     }
     if folders.contains(where: { !$0.isEmpty }) { return folders.flatMap(choice ?? { $0 }) }
     let mount = MountPoint.absolutePath(path).flatMap(MountTable.mount(holding:))
@@ -50,23 +38,23 @@ struct MountedEpisode {
   }
 
   /// The episodes directly in a directory, the newest first; none where it is not there.
-  static func directly(in path: String) throws -> [MountedEpisode] {
+  static func directly(in path: String) throws -> [MountedFile] {
     let names: [String]
     do throws(PosixError) { names = try Directories.names(in: path).sorted(by: >) } catch {
       if error.errno == .ENOENT { return [] }
       // The attribute says why the feed cannot be read.
-      throw CommandFailure(Attribute.text("error", of: path).map { "\(path): \($0)" } ?? "\(error)")
+      throw CommandFailure(MountedFile(path: path).text("error").map { "\(path): \($0)" } ?? "\(error)")
     }
     let base = path.hasSuffix("/") ? path : path + "/"
     // A stranger's file, which does not let its attributes be read, is none; nor is one that has gone meanwhile.
-    return names.map { base + $0 }.filter { Attribute.text("state", of: $0) != nil }.map(Self.init)
+    return names.map { MountedFile(path: base + $0) }.filter { $0.text("state") != nil }
   }
 
   /// What several paths mean.
   struct Found {
-    var episodes: [MountedEpisode] = []
+    var episodes: [MountedFile] = []
     /// The paths that are nothing of a mount, and why.
-    var failures: [(episode: MountedEpisode, failure: CommandFailure)] = []
+    var failures: [(episode: MountedFile, failure: CommandFailure)] = []
 
     func report() { for (_, failure) in failures { StandardStreams.complain("\(failure)") } }
   }
@@ -83,7 +71,7 @@ struct MountedEpisode {
         if episodes.first?.path == path { folders.insert(folder(path)) }
         found.episodes += episodes
       } catch {
-        found.failures.append((MountedEpisode(path: path), CommandFailure(of: path, error)))
+        found.failures.append((MountedFile(path: path), CommandFailure(of: path, error)))
       }
     }
     // `Subscriptions/*` names the list of subscriptions, too.
@@ -119,8 +107,13 @@ struct MountedEpisode {
     }
   }
 
+  /// The same; nil also where none can be read.
+  func text(_ name: String) -> String? { (try? attribute(name)) ?? nil }
+
   func set(_ name: String, to value: String) throws {
-    do throws(PosixError) { try Attribute.set(name, of: path, to: value) } catch {
+    do throws(PosixError) {
+      try ExtendedAttributes.set("user.podcastfs." + name, of: path, to: value)
+    } catch {
       throw CommandFailure("\(path): \(error.errno)")
     }
   }
