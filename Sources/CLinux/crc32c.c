@@ -9,19 +9,12 @@
 
 // CRC-32C, its bits reversed: x^32 + x^28 + x^27 + x^26 + x^25 + x^23 + x^22 + x^20 + x^19 + x^18 + x^14 +
 // x^13 + x^11 + x^10 + x^9 + x^8 + x^6 + 1.
-static uint32_t crc32c_table[256];
-
-__attribute__((constructor)) static void fill_crc32c_table(void) {
-  for (uint32_t byte = 0; byte < 256; byte++) {
-    uint32_t value = byte;
-    for (int bit = 0; bit < 8; bit++) value = value & 1 ? 0x82f63b78 ^ (value >> 1) : value >> 1;
-    crc32c_table[byte] = value;
-  }
-}
-
-static uint32_t by_table(uint32_t sum, const uint8_t *bytes, size_t count) {
+static uint32_t crc32c_by_bits(uint32_t sum, const uint8_t *bytes, size_t count) {
   uint32_t value = ~sum;
-  for (size_t i = 0; i < count; i++) value = crc32c_table[(value ^ bytes[i]) & 0xff] ^ (value >> 8);
+  for (size_t i = 0; i < count; i++) {
+    value ^= bytes[i];
+    for (int bit = 0; bit < 8; bit++) value = (value >> 1) ^ (0x82f63b78 & -(value & 1));
+  }
   return ~value;
 }
 
@@ -58,5 +51,5 @@ uint32_t podcastfs_crc32c(uint32_t sum, const uint8_t *bytes, size_t count) {
 #if defined(__x86_64__) || defined(__aarch64__)
   if (has_crc32c_instruction()) return crc32c_by_instruction(sum, bytes, count);
 #endif
-  return by_table(sum, bytes, count);
+  return crc32c_by_bits(sum, bytes, count);
 }

@@ -15,12 +15,12 @@ internal import PosixKit
 package final class ParkedReply: Sendable {
   private struct State: ~Copyable {
     var reply: FuseReply?
-    var token: UInt = 0
     var isRegistering = true
     var isInterrupted = false
     var onInterrupt: (@Sendable () -> Void)?
   }
   private let state: Monitor<State>
+  private let token: UInt
   /// The waiting thread's number; 0 where it is in another pid namespace.
   private let thread: Int32
 
@@ -32,7 +32,7 @@ package final class ParkedReply: Sendable {
   /// The parked replies, by the number that libfuse carries for us: a late interrupt finds none.
   private static let registry = Monitor(Registry())
   private struct Registry: ~Copyable {
-    var next: UInt = 1
+    var next: UInt = 0
     var parked: [UInt: ParkedReply] = [:]
     /// What all are answered with that come when the mount ends.
     var refusal: Errno?
@@ -42,13 +42,11 @@ package final class ParkedReply: Sendable {
     let request = reply.request
     thread = fuse_req_ctx(request)?.pointee.pid ?? 0
     state = Monitor(State(reply: consume reply))
-    let token = Self.registry.withLock { registry in
-      let token = registry.next
+    token = Self.registry.withLock { registry in
       registry.next += 1
-      registry.parked[token] = self
-      return token
+      return registry.next
     }
-    state.withLock { $0.token = token }
+    Self.registry.withLock { $0.parked[token] = self }
     fuse_req_interrupt_func(
       request,
       { _, data in
@@ -61,12 +59,11 @@ package final class ParkedReply: Sendable {
 
   /// Takes the reply, to answer it; nil where it was taken already.
   package func take() -> FuseReply? {
-    let token = state.withLock { state in
-      state.onInterrupt = nil
-      return state.token
-    }
     Self.registry.withLock { _ = $0.parked.removeValue(forKey: token) }
-    return state.withLock { $0.reply.take() }
+    return state.withLock { state in
+      state.onInterrupt = nil
+      return state.reply.take()
+    }
   }
 
   /// Says what to give up at an interrupt; called at once where one has come already.
@@ -109,8 +106,7 @@ package final class ParkedReply: Sendable {
   }
 
   private func lookLater() {
-    let token = state.withLock { $0.token }
-    Self.watcher.async(after: Self.pause) {
+    Self.watcher.async(after: Self.pause) { [token] in
       Self.registry.withLock { $0.parked[token] }?.interrupted()
     }
   }

@@ -94,16 +94,14 @@ final class InotifyEmitter: Sendable {
 
   private static func add(_ new: Difference.Name, to state: inout State) {
     let (folder, name) = (new.directory, new.name)
-    let old = state.pending[folder]?[name]
-    switch (old?.event, new.event) {
-    case (nil, _): state.pending[folder, default: [:]][name] = new
+    switch (state.pending[folder]?[name]?.event, new.event) {
     case (.appeared, .vanished): state.pending[folder]?[name] = nil
     case (.vanished, .appeared):
       // Under this name there is something else now.
       state.pending[folder]?[name] = new
       state.pending[folder]?[name]?.event = .replaced
-    case (_, .replaced): break
-    default: state.pending[folder]?[name] = new
+    case (.some, .replaced): break
+    default: state.pending[folder, default: [:]][name] = new
     }
   }
 

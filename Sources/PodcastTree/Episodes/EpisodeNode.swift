@@ -49,7 +49,7 @@ struct EpisodeNode: TreeNode {
       tree.sweeps.opened(episode.id, by: program, isNew: status?.stage ?? .absent == .absent)
     }
     // The episode counts as open from here: its download does not leave the queue when another program closes it.
-    tree.state.withLock { $0.open.take(episode.id) }
+    tree.state.withLock { $0.open.begin(id) }
     return opened(request, intent).then { opened -> Answer<any OpenEpisode> in
       if opened.generation == had ?? opened.generation { return .value(opened) }
       opened.close()
@@ -64,7 +64,10 @@ struct EpisodeNode: TreeNode {
       }
     }.then { opened in
       accept(opened, episode, intent, program).map { .value($0) } ?? lookAgain(episode, opened)
-    }.onEnd { tree.state.withLock { $0.open.release(episode.id) } }
+    }.recover { errno in
+      tree.state.withLock { $0.open.close(id) }
+      return .failure(errno)
+    }
   }
 
   /// The episode's names lead to another node when open(2) looks again.
@@ -108,7 +111,7 @@ struct EpisodeNode: TreeNode {
     let current = episode.node(generation: opened.generation, size: opened.size)
     let representation = OpenEpisodes.Representation(generation: opened.generation, size: opened.size)
     let isOther = current != id
-    guard tree.state.withLock({ $0.open.open(id, representation) }) else { return nil }
+    guard tree.state.withLock({ $0.open.settle(id, representation) }) else { return nil }
     let shownSize: Int64? =
       opened.size == nil
       ? tree.state.withLock { state in

@@ -9,49 +9,42 @@ struct OpenEpisodes: Sendable {
     let size: Int64?
   }
   private struct Node {
-    let representation: Representation
+    /// Nil before an open of it has succeeded.
+    var representation: Representation?
+    /// What is open, and opens that are not answered yet.
     var handles = 0
   }
   private var nodes: [NodeID: Node] = [:]
-  /// By episode: what is open, and opens that are not answered yet.
-  private var counts: [Int64: Int] = [:]
+  /// Episodes whose last open was to look its name up again.
   private var sentAway: Set<Int64> = []
 
-  var count: Int { counts.values.reduce(0, +) }
+  var count: Int { nodes.values.reduce(0) { $0 + $1.handles } }
 
-  func isOpen(_ episode: Int64) -> Bool { counts[episode] != nil }
-
-  /// An open begins, or has succeeded; `release` follows.
-  mutating func take(_ episode: Int64) { counts[episode, default: 0] += 1 }
-
-  mutating func release(_ episode: Int64) {
-    let left = (counts[episode] ?? 1) - 1
-    counts[episode] = left > 0 ? left : nil
-  }
+  func isOpen(_ episode: Int64) -> Bool { nodes.keys.contains { $0.row == episode } }
 
   /// The exact size of an open node. Its readers keep it whatever becomes of the episode.
-  func size(of node: NodeID) -> Int64? { nodes[node]?.representation.size }
+  func size(of node: NodeID) -> Int64? { nodes[node]?.representation?.size }
 
-  func isOfUnknownSize(_ node: NodeID) -> Bool { nodes[node].map { $0.representation.size == nil } ?? false }
+  func isOfUnknownSize(_ node: NodeID) -> Bool { nodes[node]?.representation.map { $0.size == nil } ?? false }
 
+  /// An open begins; `close` follows, also where it fails.
+  mutating func begin(_ node: NodeID) { nodes[node, default: Node()].handles += 1 }
+
+  /// An open succeeds.
   /// - Returns: false where others read another representation through the same node: open(2) then looks the name up
   ///   again, once. A second such open succeeds.
-  mutating func open(_ node: NodeID, _ representation: Representation) -> Bool {
-    if let other = nodes[node], other.representation != representation,
-      sentAway.insert(node.row).inserted
-    {
+  mutating func settle(_ node: NodeID, _ representation: Representation) -> Bool {
+    if let other = nodes[node]?.representation, other != representation, sentAway.insert(node.row).inserted {
       return false
     }
     sentAway.remove(node.row)
-    nodes[node, default: Node(representation: representation)].handles += 1
-    counts[node.row, default: 0] += 1
+    if nodes[node]?.representation == nil { nodes[node]?.representation = representation }
     return true
   }
 
   mutating func close(_ node: NodeID) {
     nodes[node]?.handles -= 1
-    if let handles = nodes[node]?.handles, handles <= 0 { nodes[node] = nil }
-    release(node.row)
+    if nodes[node]?.handles == 0 { nodes[node] = nil }
   }
 }
 

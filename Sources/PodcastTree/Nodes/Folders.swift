@@ -180,11 +180,12 @@ struct SearchFolder: FolderNode {
   }
 }
 
-/// A folder of episodes that a query selects: `Latest/`, `Queue/`, `Downloading/` with its folders, each podcast's in
-/// `Downloaded/`, and searches for episodes.
+/// A folder that lists what its rows say: `Search/`, `Discover/`, `Subscriptions/`, `Downloaded/`; or the episodes that a
+/// query selects: `Latest/`, `Queue/`, `Downloading/` with its folders, each podcast's in `Downloaded/`, and searches.
 struct ViewFolder: FolderNode {
   let tree: PodcastTree
   let id: NodeID
+  var hasVerbs: Bool { id != .discover }
 
   private var isRead: Bool { id == .latest || id.kind == .search }
 

@@ -48,21 +48,6 @@ extension FolderNode {
   }
 
   func open(writes: Bool, for caller: Caller) -> Answer<any OpenFile> { .failure(.EISDIR) }
-
-  func listing(for caller: Caller) -> Answer<Listing> { tree.listing(of: id) { try tree.load(id) } }
-
-  func lookup(_ name: String, for caller: Caller) -> Answer<Target> {
-    listing(for: caller).then { listing in
-      listing[name].map { .value($0) } ?? .failure(.ENOENT)
-    }
-  }
-}
-
-/// A folder that lists what its rows say.
-struct PlainFolder: FolderNode {
-  let tree: PodcastTree
-  let id: NodeID
-  var hasVerbs: Bool { id != .discover }
 }
 
 extension PodcastTree {
@@ -83,8 +68,8 @@ extension PodcastTree {
   private func fixedNode(_ id: NodeID) -> (any TreeNode)? {
     switch id {
     case .root, .control: FixedFolder(tree: self, id: id)
-    case .search, .discover, .subscriptions, .downloaded: PlainFolder(tree: self, id: id)
-    case .latest, .downloading, .paused, .failed, .queue: ViewFolder(tree: self, id: id)
+    case .search, .discover, .subscriptions, .downloaded, .latest, .downloading, .paused, .failed, .queue:
+      ViewFolder(tree: self, id: id)
     case .status, .events, .metrics, .log, .subscriptionList: ControlFile(tree: self, id: id)
     default: nil
     }

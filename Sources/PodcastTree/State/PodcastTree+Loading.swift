@@ -20,16 +20,12 @@ extension PodcastTree {
     loader.async(after: 0.2) { [weak self] in for view in stale { try? self?.loadView(view) } }
   }
 
-  func loadSearches() throws {
-    if state.withLock({ $0.searches != nil }) { return }
-    try readSearches()
-  }
+  func loadSearches() throws { if state.withLock({ $0.searches == nil }) { try readSearches() } }
 
   func readSearches() throws { apply(.searches(try catalog.searches(), try catalog.folderTimes())) }
 
   func loadSubscriptions() throws {
-    if state.withLock({ $0.subscriptions != nil }) { return }
-    try readSubscriptions()
+    if state.withLock({ $0.subscriptions == nil }) { try readSubscriptions() }
   }
 
   func loadResults(ofSearch id: Int64) throws {

@@ -53,13 +53,6 @@ package enum Answer<Value: Sendable>: Sendable {
     }
   }
 
-  func onEnd(_ note: @escaping @Sendable () -> Void) -> Answer {
-    whenEnded { result in
-      note()
-      return .ready(result)
-    }
-  }
-
   /// Begins at once. What ends before this returns is ready: nobody has to wait for it.
   static func begun(
     _ begin: (@escaping @Sendable (Result<Value, Errno>) -> Void) -> any Cancellable
