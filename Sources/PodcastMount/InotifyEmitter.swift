@@ -38,7 +38,8 @@ final class InotifyEmitter: Sendable {
   private let inFlight: InFlightOperations
   private let mountPoint: String
   private let isShared: Bool
-  private let queue = WorkQueue(name: "watchers", stackSize: 256 * 1024, isPermanent: true)
+  private static let threadName = "watchers"
+  private let queue = WorkQueue(name: threadName, stackSize: 256 * 1024, isPermanent: true)
   /// Seconds in which further changes join a batch, and until the next try in a folder that a request holds.
   private static let (delay, pause) = (0.2, 2.0)
   /// More names at once are a new folder rather than news.
@@ -193,6 +194,12 @@ final class InotifyEmitter: Sendable {
   /// answers the request by itself.
   func entry(from thread: Int32) -> Entry? {
     state.withLock { $0.thread == thread ? $0.current : nil }
+  }
+
+  /// Whether a repeated request comes from the emitter of a killed process. Its thread waits for the answer. Meanwhile the
+  /// name may lead to something else, which must stay.
+  static func isOfKilled(_ thread: Int32) -> Bool {
+    (try? Directories.read("/proc/\(thread)/comm")) == Array("\(threadName)\n".utf8)
   }
 }
 

@@ -103,7 +103,10 @@ extension MountedTree {
     done: @escaping @Sendable (PodcastTree, Caller) -> Answer<Value> = { _, _ in .failure(.EIO) },
     answer: @escaping @Sendable (consuming FuseReply, Value) -> Void
   ) {
-    if emitter.entry(from: call.caller.thread) != nil { return reply.fail(.EIO) }
+    let thread = call.caller.thread
+    if emitter.entry(from: thread) != nil || call.caller.isRepeated && InotifyEmitter.isOfKilled(thread) {
+      return reply.fail(.EIO)
+    }
     let (tree, caller) = (tree, caller(call))
     var result = work(tree, caller)
     if call.caller.isRepeated, let failureIfDone {
