@@ -113,7 +113,7 @@ import Testing
         try Directories.names(in: threads).contains { thread in
           let text = String(
             decoding: (try? Directories.read("\(threads)/\(thread)/stat")) ?? [], as: UTF8.self)
-          return text.contains("(kernel-names) D")
+          return text.contains("(kernel-held) D")
         }
       })
     kill(process, SIGSEGV)

@@ -25,15 +25,17 @@ enum NamedRows {
     return try database.exists("SELECT 1 FROM \(rows) name_key = ? AND id <> ?", key, id)
   }
 
-  /// The first of "name", "name (2)", "name (3)", … that is not taken.
+  /// "name", or one of "name (2)", "name (3)", … that is not taken while the one before is. Few are looked up, because a list
+  /// may have thousands of equal titles.
   func free(_ name: String, besides id: Int64 = 0, in database: Database) throws -> String {
-    var free = name
-    var number = 1
-    while try isTaken(free, besides: id, in: database) {
-      number += 1
-      free = EpisodeName.numbered(name, number)
+    func numbered(_ number: Int) -> String { number == 1 ? name : EpisodeName.numbered(name, number) }
+    var (taken, free) = (0, 1)
+    while try isTaken(numbered(free), besides: id, in: database) { (taken, free) = (free, free * 2) }
+    while free - taken > 1 {
+      let middle = (taken + free) / 2
+      if try isTaken(numbered(middle), besides: id, in: database) { taken = middle } else { free = middle }
     }
-    return free
+    return numbered(free)
   }
 
   /// Gives a podcast, and its directories, the names that its title makes, where their names were made of a host.
