@@ -161,8 +161,7 @@ package final class TransferClient: TransferService, @unchecked Sendable {
     return open(episode, completion: completion)
   }
 
-  /// A reader has failed: its episode's `error` says why.
-  func note(_ failure: TransferFailure, ofReading request: TransferRequest) {
+  package func note(_ failure: TransferFailure, ofReading request: TransferRequest) {
     if failure.errno == .EIO { mirror.note(failure.message, of: request) }
   }
 

@@ -19,6 +19,9 @@ package protocol TransferService: AnyObject, Sendable {
     completion: @escaping @Sendable (Result<any OpenEpisode, TransferFailure>) -> Void
   ) -> any Cancellable
 
+  /// A reader gets `failure`: the episode's `error` says why, until something of it comes or changes.
+  func note(_ failure: TransferFailure, ofReading request: TransferRequest)
+
   @discardableResult
   func order(_ order: TransferOrder, completion: @escaping OrderCompletion) -> any Cancellable
 

@@ -325,6 +325,7 @@ private final class InstantTransfers: TransferService {
   var failure: String? { nil }
   var httpCounts: HTTPCounts { HTTPCounts() }
   func protect(_ keys: [MediaKey]) {}
+  func note(_ failure: TransferFailure, ofReading request: TransferRequest) {}
 }
 
 private final class Nothing: Cancellable { func cancel() {} }

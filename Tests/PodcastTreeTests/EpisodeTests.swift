@@ -264,18 +264,38 @@ import TransferProtocol
   }
 
   /// A node's number holds a part of the generation's number only, so two generations may share a node.
-  @Test func theKernelKeepsItsPagesWhereTheNumberTellsTheGeneration() throws {
+  @Test func theKernelKeepsItsPagesOnlyWhereTheyWereReadInTheSameGeneration() throws {
     let fixture = try TreeFixture()
     let podcast = try fixture.searched()
     let node = try wait(fixture.tree.lookup("2024-01-01 - Part 1.mp3", in: podcast, for: fixture.me)).node
-    for (generation, isKept) in [(1, true), (2, false), (1 + 1 << 9, false)] as [(UInt32, Bool)] {
+    func keepsPages(generation: UInt32, reads: Bool) throws -> Bool {
       fixture.transfers.state.withLock {
         $0.outcome = .success(FakeEpisode(generation: generation, size: 1_000_000))
       }
       let file = try wait(fixture.tree.open(node, writes: false, for: fixture.me))
+      if reads {
+        withUnsafeTemporaryAllocation(byteCount: 10, alignment: 1) { _ = file.read(at: 0, into: $0) }
+      }
       file.close()
-      #expect(file.keepsCache == isKept, "\(generation)")
+      return file.keepsCache
     }
+    #expect(
+      try !keepsPages(generation: 1, reads: false), "of what another process has served, nothing is known")
+    #expect(
+      try !keepsPages(generation: 1, reads: true), "it is not known that the kernel has dropped its pages")
+    #expect(try keepsPages(generation: 1, reads: false))
+    let other: UInt32 = 1 + 1 << 9
+    #expect(try !keepsPages(generation: other, reads: false))
+    #expect(try !keepsPages(generation: other, reads: true))
+    #expect(try keepsPages(generation: other, reads: true))
+    #expect(try !keepsPages(generation: 1, reads: true))
+    // Also while the first reader still has it open: else the kernel would wait for the pages that come.
+    fixture.transfers.state.withLock { $0.outcome = .success(FakeEpisode(generation: 7, size: 1_000_000)) }
+    let first = try wait(fixture.tree.open(node, writes: false, for: fixture.me))
+    withUnsafeTemporaryAllocation(byteCount: 10, alignment: 1) { _ = first.read(at: 0, into: $0) }
+    let second = try wait(fixture.tree.open(node, writes: false, for: fixture.me))
+    #expect(!first.keepsCache && second.keepsCache)
+    for file in [first, second] { file.close() }
   }
 
   /// Once its row has been read.

@@ -32,6 +32,12 @@ final class FakeTransfers: TransferService {
   var failure: String? { nil }
   var httpCounts: HTTPCounts { HTTPCounts() }
 
+  func note(_ failure: TransferFailure, ofReading request: TransferRequest) {
+    var status = status(of: request.key) ?? TransferStatus(request)
+    status.readFailure = failure.message
+    set(status)
+  }
+
   func set(_ status: TransferStatus) {
     let observer = state.withLock { state in
       state.statuses[status.key] = status

@@ -40,7 +40,7 @@ struct EpisodeNode: TreeNode {
     let had = caller.resumes.flatMap { $0 == 0 ? nil : $0 }
     guard case .open(let intent, let wait) = DownloadPolicy.decide(opener, status, tree.settings.trigger)
     else {
-      return .failure(had == nil ? .EIO : .ESTALE)
+      return had == nil ? refused(request, isReplaced: entry.episode.isReplaced) : .failure(.ESTALE)
     }
     if caller.resumes == nil, intent != .cachedOnly, !tree.sweeps.isSweep(program) {
       tree.noteByHand(episode.id)
@@ -128,12 +128,11 @@ struct EpisodeNode: TreeNode {
       case .browses where isComing && intent == .downloadAtRead: .look
       default: isPast ? .direct : .pages
       }
+    let keepsPages = tree.state.withLock { $0.open.keepsPages(of: id, opened.generation) }
     return EpisodeFile(
-      opened, way, keepsCache: !isPast && NodeID.distinguishes(generation: opened.generation),
-      changesAttributes: isOther, shownSize: shownSize
-    ) { file in
-      closed(episode, intent, program, file)
-    }
+      opened, way, keepsCache: keepsPages && !isPast, changesAttributes: isOther, shownSize: shownSize,
+      onFirstRead: { [tree, id] in tree.state.withLock { $0.open.hasPages(of: id, opened.generation) } },
+      onClose: { closed(episode, intent, program, $0) })
   }
 
   private func closed(
@@ -205,6 +204,15 @@ struct EpisodeNode: TreeNode {
     return told
   }
 
+  private func refused<Value>(_ request: TransferRequest, isReplaced: Bool) -> Answer<Value> {
+    let why =
+      isReplaced
+      ? "the feed has put another episode at this address"
+      : "not in the cache, and this program's reads fetch nothing"
+    tree.transfers.note(.lasting(why), ofReading: request)
+    return .failure(.EIO)
+  }
+
   /// A tag marks; the absence of one changes nothing, as a program may write only the tag that it adds.
   private func setTags(_ value: String, for caller: Caller) -> Answer<Void> {
     let tags = value.split(whereSeparator: { $0 == "," || $0.isWhitespace })
@@ -227,8 +235,10 @@ struct EpisodeNode: TreeNode {
       return tree.commit { try tree.catalog.setPosition(position, episode: row, margin: margin) }
     }
     return tree.entry(ofEpisode: id.row).then { entry in
-      if entry.episode.isReplaced && value == TransferState.downloading.name { return .failure(.EIO) }
       let request = tree.request(for: entry)
+      if entry.episode.isReplaced && value == TransferState.downloading.name {
+        return refused(request, isReplaced: true)
+      }
       if key == "keep" { return tree.order(.setKept(request, value == "1")) }
       switch TransferState(rawValue: value) {
       // Only the note above, which the loader writes, protects it from rules.

@@ -18,6 +18,19 @@ struct OpenEpisodes: Sendable {
   /// Episodes whose last open was to look its name up again.
   private var sentAway: Set<Int64> = []
 
+  /// The generation of the pages that the kernel has of a node. A node's number holds only a part of it.
+  private var pages: [NodeID: UInt32] = [:]
+  private static let mostPages = 4096
+
+  /// Whether the kernel may keep its pages of a node at an open of this generation.
+  func keepsPages(of node: NodeID, _ generation: UInt32) -> Bool { pages[node] == generation }
+
+  /// The kernel has pages of this generation only: it dropped all others when it opened the handle that now reads.
+  mutating func hasPages(of node: NodeID, _ generation: UInt32) {
+    if pages.count >= Self.mostPages { pages = [:] }
+    pages[node] = generation
+  }
+
   var count: Int { nodes.values.reduce(0) { $0 + $1.handles } }
 
   func isOpen(_ episode: Int64) -> Bool { nodes.keys.contains { $0.row == episode } }
@@ -64,6 +77,7 @@ final class EpisodeFile: OpenFile {
   private let way: Way
   let keepsCache: Bool
   let changesAttributes: Bool
+  private let onFirstRead: @Sendable () -> Void
   private let onClose: @Sendable (EpisodeFile) -> Void
   /// The size that was shown where the server gives none; nil where it is exact.
   private let shownSize: Int64?
@@ -79,11 +93,11 @@ final class EpisodeFile: OpenFile {
   ///   - shownSize: see `shownSize`.
   init(
     _ episode: any OpenEpisode, _ way: Way, keepsCache: Bool, changesAttributes: Bool, shownSize: Int64?,
-    onClose: @escaping @Sendable (EpisodeFile) -> Void
+    onFirstRead: @escaping @Sendable () -> Void, onClose: @escaping @Sendable (EpisodeFile) -> Void
   ) {
     (self.episode, self.way, self.keepsCache) = (episode, way, keepsCache)
     (self.changesAttributes, self.shownSize) = (changesAttributes, shownSize)
-    self.onClose = onClose
+    (self.onFirstRead, self.onClose) = (onFirstRead, onClose)
   }
 
   var isDirect: Bool { way != .pages }
@@ -112,10 +126,13 @@ final class EpisodeFile: OpenFile {
     // Bytes that are in the cache are the right answer, wherever they are.
     if (count ?? 0) == 0, isMisled(at: offset) { return .failure(.EIO) }
     guard let count else { return nil }
-    progress.withLock { progress in
+    let isFirst = progress.withLock { progress in
+      defer { progress.count += Int64(count) }
       progress.furthest = max(progress.furthest, offset + Int64(count))
-      progress.count += Int64(count)
+      return progress.count == 0
     }
+    // It proves that the kernel has had the open's answer, and dropped the pages it had before.
+    if isFirst { onFirstRead() }
     return .success(count)
   }
 

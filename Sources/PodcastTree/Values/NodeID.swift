@@ -22,9 +22,6 @@ package struct NodeID: RawRepresentable, Hashable, Sendable {
     rawValue = UInt64(bitPattern: row) & Self.rowMask | kind.rawValue << 48 | version << 53
   }
 
-  /// Whether no earlier generation has the number of this one.
-  static func distinguishes(generation: UInt32) -> Bool { generation <= 512 }
-
   /// How an episode's size compares to the one that was shown before its first byte came.
   package enum Size: UInt64, Sendable {
     case asShown

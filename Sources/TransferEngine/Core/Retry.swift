@@ -93,7 +93,8 @@ struct Retry: Hashable {
     (failed, tries.failed) = (now.instant, now.wall)
     guard let seconds else { return }
     forbiddenUntil = now.instant.adding(seconds)
-    tries.notBefore = now.wall + Int64(seconds.rounded(.up))
+    // Whole seconds: rounded up from where the clock is within its second.
+    tries.notBefore = Int64((Double(now.wallNanoseconds) / 1e9 + seconds).rounded(.up))
   }
 
   /// - Returns: seconds to the next try, before jitter.

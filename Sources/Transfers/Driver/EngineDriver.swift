@@ -123,6 +123,8 @@ final class EngineDriver: @unchecked Sendable {
   }
 
   private func drain() {
+    // A response that goes on here may give its next bytes at once, and rests again: then another turn follows.
+    hearing = .idle
     for flow in flows.values { flow.tellCame() }
     let rested = resting
     resting = []
@@ -141,7 +143,6 @@ final class EngineDriver: @unchecked Sendable {
       }
       http.begin()
     }
-    hearing = .idle
     for client in clients.values { client.socket.flush() }
     runJobs()
   }
