@@ -290,7 +290,9 @@ import TransferProtocol
     #expect(try keepsPages(generation: other, reads: true))
     #expect(try !keepsPages(generation: 1, reads: true))
     // Also while the first reader still has it open: else the kernel would wait for the pages that come.
-    fixture.transfers.state.withLock { $0.outcome = .success(FakeEpisode(generation: 7, size: 1_000_000)) }
+    fixture.transfers.state.withLock {
+      $0.outcome = .success(FakeEpisode(generation: 1 + 2 << 9, size: 1_000_000))
+    }
     let first = try wait(fixture.tree.open(node, writes: false, for: fixture.me))
     withUnsafeTemporaryAllocation(byteCount: 10, alignment: 1) { _ = first.read(at: 0, into: $0) }
     let second = try wait(fixture.tree.open(node, writes: false, for: fixture.me))
