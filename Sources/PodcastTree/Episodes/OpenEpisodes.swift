@@ -82,6 +82,7 @@ final class EpisodeFile: OpenFile {
   /// The size that was shown where the server gives none; nil where it is exact.
   private let shownSize: Int64?
   private struct Progress {
+    var isAsked = false
     var furthest: Int64 = 0
     /// How much, in bytes.
     var count: Int64 = 0
@@ -123,16 +124,19 @@ final class EpisodeFile: OpenFile {
   }
 
   private func answer(at offset: Int64, _ count: Int?) -> Result<Int, Errno>? {
+    // A read proves that the kernel has had the open's answer, and dropped the pages it had before.
+    let isFirst = progress.withLock { progress in
+      defer { progress.isAsked = true }
+      return !progress.isAsked
+    }
+    if isFirst { onFirstRead() }
     // Bytes that are in the cache are the right answer, wherever they are.
     if (count ?? 0) == 0, isMisled(at: offset) { return .failure(.EIO) }
     guard let count else { return nil }
-    let isFirst = progress.withLock { progress in
-      defer { progress.count += Int64(count) }
+    progress.withLock { progress in
       progress.furthest = max(progress.furthest, offset + Int64(count))
-      return progress.count == 0
+      progress.count += Int64(count)
     }
-    // It proves that the kernel has had the open's answer, and dropped the pages it had before.
-    if isFirst { onFirstRead() }
     return .success(count)
   }
 
