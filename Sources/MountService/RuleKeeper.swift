@@ -19,7 +19,7 @@ package final class RuleKeeper: @unchecked Sendable {
   private var due: Set<Int64> = []
   /// By podcast: when the next decision is due without any change, in seconds since 1970.
   private var moments: [Int64: Int64] = [:]
-  /// Podcasts of which the queue held an episode at the last look.
+  /// The podcasts that had an episode in `Queue/` when the rules were last looked at.
   private var queued: Set<Int64> = []
   /// When the clock is looked at next; nil where nothing waits for it.
   private var alarm: Int64?

@@ -33,7 +33,7 @@ package enum FileNameText {
   /// Whether it is plain ASCII in which there is nothing to be changed, as most titles are.
   private static func isClean(_ text: String) -> Bool {
     let blank = UInt8(ascii: " ")
-    // As if one stood before the text: none may begin it.
+    // The text counts as preceded by a blank, so that no blank begins the name.
     var before = blank
     for byte in text.utf8 {
       if byte < 0x20 || byte >= 0x7F || byte == blank && before == blank || forbidden.contains(byte) {
@@ -111,7 +111,7 @@ package enum FileNameText {
     return ("0"..."9").contains(digit) || ["¹", "²", "³"].contains(digit)
   }
 
-  /// What reads best in the place of `/ \ : * ? " < > |`; nil for nothing.
+  /// The character that stands in a file name for one of `/ \ : * ? " < > |`; nil where the character is left out.
   private static func replacement(
     of scalar: Unicode.Scalar, after last: Unicode.Scalar?, before next: Unicode.Scalar
   ) -> Unicode.Scalar? {

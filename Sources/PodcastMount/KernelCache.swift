@@ -26,7 +26,7 @@ final class KernelCache: Sendable {
   private let connection: Monitor<Int32>
   /// Seconds that a verb waits for its notifications: a request that came just now may hold one of the folders.
   private static let patience = 0.1
-  /// Before more listings are remembered, all are forgotten: the kernel asks for them again.
+  /// At most so many folders are remembered. Then all are forgotten, and the kernel asks for their listings again.
   private static let listingLimit = 2000
 
   init(_ inFlight: InFlightOperations) {

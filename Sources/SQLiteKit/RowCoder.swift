@@ -17,7 +17,7 @@ package struct RowCoder: ~Copyable {
   private enum Task { case list, read, save }
 
   private let task: Task
-  /// The one whose columns are listed or saved; nil for all, to be read.
+  /// The table whose columns are listed or saved; nil when a row of all tables is read.
   private let table: String?
   private let handle: OpaquePointer?
   private(set) var place: Int
@@ -62,7 +62,7 @@ package struct RowCoder: ~Copyable {
 
   private mutating func put(_ column: StaticString, _ value: some Bindable) {
     guard let table else { return names.append("\(column)") }
-    // A byte of each: most values have one table.
+    // Compares the first byte alone: that decides for most columns, and is quick.
     guard column.utf8Start[0] == table.utf8.first else { return }
     if task == .list { return names.append(String("\(column)".dropFirst(2))) }
     guard let handle else { return }

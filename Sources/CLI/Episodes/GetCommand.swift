@@ -151,7 +151,7 @@ private struct WantedEpisode {
       ?? (error as? CommandFailure)?.reason(of: episode.path) ?? "\(error)"
   }
 
-  /// What is not known is null.
+  /// The facts of an episode as JSON; an unknown fact is null.
   var json: JSONValue {
     .members([
       "path": episode.path, "state": isRefused ? nil : status.state.name,

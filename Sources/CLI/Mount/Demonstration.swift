@@ -126,7 +126,7 @@ struct DemoPlaces {
   }
 }
 
-/// Whose mount a path is in.
+/// Tells whose mount holds a path.
 enum MountOwner {
   /// The caller's, with the catalogue and the cache of this call; also where nothing tells.
   case caller

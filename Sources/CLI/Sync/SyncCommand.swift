@@ -72,7 +72,7 @@ extension Command {
 
 /// Nextcloud's login flow, and its password into the configuration file.
 private enum SyncLogin {
-  /// Seconds between two questions, and for the whole: so long does Nextcloud wait for its user.
+  /// In seconds: between two questions to the server, and until the login is given up. Nextcloud gives up after the same time.
   private static let (pause, patience) = (2.0, 1200.0)
 
   static func run(_ address: String) throws {
@@ -101,7 +101,7 @@ private enum SyncLogin {
     StandardStreams.report("podcastfs sync synchronizes now; mounts do so by themselves afterwards")
   }
 
-  /// In the browser, where there is a desktop.
+  /// Shows the login page in the browser, where there is a desktop.
   private static func showPage(_ page: String) {
     let environment = Places.processEnvironment
     guard environment["DISPLAY"] != nil || environment["WAYLAND_DISPLAY"] != nil,

@@ -111,7 +111,7 @@ package struct TransferList {
   }
 }
 
-/// A download on one line.
+/// Prints a download on one line.
 extension TransferStatus {
   /// For a terminal of so many columns: title, bar, percent, size, rate and time left. The bar gives way first, then the
   /// rate, the size and the time left. Only a running download has a bar.

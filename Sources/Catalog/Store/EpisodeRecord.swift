@@ -162,7 +162,7 @@ enum EpisodeRows {
     }
   }
 
-  /// The keys of a podcast's enclosures, but for those that another feed names too.
+  /// The keys of a podcast's enclosures, except those that another feed names too.
   static func mediaKeys(ofPodcast id: Int64, in database: Database) throws -> [MediaKey] {
     try database.all(
       """

@@ -11,7 +11,7 @@ struct OpenEpisodes: Sendable {
   private struct Node {
     /// Nil before an open of it has succeeded.
     var representation: Representation?
-    /// What is open, and opens that are not answered yet.
+    /// The handles that are open, and the opens that are not answered yet.
     var handles = 0
   }
   private var nodes: [NodeID: Node] = [:]

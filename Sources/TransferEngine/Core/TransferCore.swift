@@ -72,6 +72,8 @@ package struct TransferCore: Hashable {
   }
 
   package mutating func start() -> [Effect] {
+    // First of all: else downloads begin for which there is no room.
+    measureRoom()
     emit(.listFiles)
     timers.add(.forget, at: now.instant.adding(Self.forgetAfter))
     return finish()
@@ -200,7 +202,7 @@ package struct TransferCore: Hashable {
 
   mutating func touch(_ key: MediaKey) { change(key) { _, _ in } }
 
-  /// Changes those that are in memory, in the order of their keys.
+  /// Changes each download in memory that fulfils a condition, in the order of their keys.
   mutating func changeAll(
     where isMeant: (Download) -> Bool = { _ in true },
     _ body: (inout TransferCore, inout Download) -> Void = { _, _ in }
