@@ -91,10 +91,10 @@ struct Retry: Hashable {
 
   mutating func failed(at now: Moment, retryAfter seconds: Double? = nil) {
     (failed, tries.failed) = (now.instant, now.wall)
-    guard let seconds else { return }
-    forbiddenUntil = now.instant.adding(seconds)
-    // Whole seconds: rounded up from where the clock is within its second.
-    tries.notBefore = Int64((Double(now.wallNanoseconds) / 1e9 + seconds).rounded(.up))
+    if let seconds { forbiddenUntil = now.instant.adding(seconds) }
+    let left = forbiddenUntil?.seconds(since: now.instant) ?? 0
+    // By the clock as it is now: it may have been set since. Whole seconds, rounded up from where it is within its second.
+    tries.notBefore = left > 0 ? Int64((Double(now.wallNanoseconds) / 1e9 + left).rounded(.up)) : nil
   }
 
   /// - Returns: seconds to the next try, before jitter.
