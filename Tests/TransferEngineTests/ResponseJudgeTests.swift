@@ -36,6 +36,25 @@ import Testing
     _ question: ResponseJudge.Question, _ head: ResponseHead
   ) -> ResponseJudge.Verdict { ResponseJudge.judge(question, head, firstBytes: Array("ID3".utf8)) }
 
+  /// The first of two writes fails and the second succeeds: another file of that size must not follow on its bytes.
+  @Test func aWriteBehindAFailedOneKeepsOtherFilesAway() {
+    var files = OpenFiles(StoreID(1), .open, generation: 1, known)
+    for start in [Int64(0), 1 << 19] { files.claim(start..<start + 1 << 19) }
+    files.answered(.failed(Fault(.lasting, "I/O error"), present: ByteRanges()))
+    files.setPresent(ByteRanges())
+    let other = head(200, ["content-length": "1000000", "etag": "\"b\"", "last-modified": "Tue"])
+    func verdict() -> ResponseJudge.Verdict {
+      var question = question(from: 0, known: known, stored: files.claimed)
+      question.isWriting = files.pending > 1
+      return judge(question, other)
+    }
+    func begins(_ verdict: ResponseJudge.Verdict) -> Bool { if case .begin = verdict { true } else { false } }
+    #expect(begins(verdict()), "the second is on its way")
+    files.answered(.wrote(FlowID(1), 1 << 19..<1 << 20))
+    files.wrote(1 << 19..<1 << 20)
+    #expect(begins(verdict()), "the second has come")
+  }
+
   @Test func whatIsNoEpisodeMayHaveAnyTypeButIsNoText() {
     for type in ["text/html", "application/xml", "application/json"] {
       for isEpisode in [false, true] {

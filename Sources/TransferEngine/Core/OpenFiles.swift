@@ -82,6 +82,8 @@ struct OpenFiles: Hashable {
   mutating func wrote(_ range: Range<Int64>) {
     let before = received
     present.insert(range)
+    // A write that failed before this one may have taken the claim away.
+    claimed.insert(range)
     unflushed += max(received - before, 0)
   }
 

@@ -30,6 +30,7 @@ extension TransferCore {
       stored: download.openFiles?.claimed ?? ByteRanges(),
       isBeside: fetch.isTail
         || download.fetches.contains { $0.id != fetch.id && (!$0.isTail || $0.isFeeding) },
+      isWriting: download.openFiles.map { $0.pending > 0 } ?? false,
       isEpisode: download.record.request.isEpisode)
     let verdict = ResponseJudge.judge(question, head, firstBytes: firstBytes)
     if case .go(let same, let at, let agreeing) = verdict,

@@ -13,6 +13,8 @@ enum ResponseJudge {
     var stored: ByteRanges
     /// Whether another response is feeding the same generation: it goes on, whatever this one brings.
     var isBeside: Bool
+    /// Whether bytes are on their way to the disk. After a write that failed, later ones may still come to the file.
+    var isWriting = false
     /// Whether it is to be audio or video. Else any type will do, and only a text is refused.
     var isEpisode = true
   }
@@ -79,7 +81,7 @@ enum ResponseJudge {
     if question.isBeside && !question.isWhole { return differ(known, new) ? .notBeside : .noRanges }
     let isSame = known.entityTag != nil && known.entityTag == new.entityTag && known.total == new.total
     if isSame { return .go(merged(known, new), at: 0, agreeing: 0) }
-    if question.stored.isEmpty {
+    if question.stored.isEmpty && !question.isWriting {
       // Nobody has got a byte of it: what has its size may take its place, unless another response feeds it.
       let isFree = !question.isBeside || !differ(known, new)
       let isSize = known.total == nil || known.total == new.total
