@@ -44,16 +44,8 @@ extension Catalog {
         feed.rules = try RuleRows.rules(ofPodcast: podcast, in: database)
         feeds.append(feed)
       }
-      let searches = try SearchRows.searches(in: database).filter { $0.category == nil }.map(\.name)
-      let hidden = try database.all(
-        """
-        SELECT s.name, f.feed_url FROM result r JOIN search s ON s.id = r.search_id
-          JOIN feed f ON f.podcast_id = r.podcast_id
-        WHERE r.state = ? ORDER BY s.name, f.feed_url
-        """, ResultState.hidden.rawValue
-      ) { HiddenResult(search: $0.string(0), feed: WebAddress($0.string(1))) }
       var state = OPMLDocument(feeds: feeds)
-      (state.searches, state.hiddenResults) = (searches, hidden.filter { searches.contains($0.search) })
+      state.searches = try SearchRows.searches(in: database).filter { $0.category == nil }.map(\.name)
       state.episodes = try ExportedEpisodes.all(kept: kept, in: database)
       return state
     }
@@ -142,7 +134,10 @@ struct SubscriptionCopy: Sendable {
     do {
       let list = try catalog.importOPML(
         try Directories.read(path, limit: OPMLDocument.byteLimit), mayBePrivate: true)
-      return list.added == 0 ? nil : "\(list.added) subscriptions came back from \(path)"
+      let told = "\(list.added) subscriptions came back from \(path)"
+      guard let problem = list.problems.first else { return list.added == 0 ? nil : told }
+      rename(path, path + ".unread")
+      return "\(told), which cannot be read whole and is kept as \(path).unread: \(problem)"
     } catch {
       rename(path, path + ".unread")
       return "the subscriptions of the earlier one did not come back: \(error): see \(path).unread"
