@@ -69,7 +69,8 @@ extension Settings {
       "latest_days", "DAYS", "60", "how old episodes in Latest/ may be; 0: any age", \.latestDays,
       Form.number(0...36_500)),
     .init(
-      "queue_ahead", "N", "3", "episodes of Queue/ to download ahead", \.queueAhead, Form.number(0...999)),
+      "queue_ahead", "N", "3", "episodes of Queue/ to download ahead, each once", \.queueAhead,
+      Form.number(0...999)),
     .init(
       "played_margin", "SECONDS", "30", "this near its end an episode counts as played", \.playedMargin,
       Form.number(0...3600)),

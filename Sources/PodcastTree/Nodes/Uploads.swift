@@ -97,7 +97,6 @@ final class Upload: OpenFile {
       .map { bytes.count }
   }
 
-  /// Refuses what would make it longer than the limit.
   private func changing(
     upTo offset: Int64, _ count: Int, _ change: () throws(PosixError) -> Void
   ) -> Result<Void, Errno> {
