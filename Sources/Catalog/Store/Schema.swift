@@ -12,7 +12,7 @@ internal import SQLiteKit
 /// There are no migrations: a file of another version is set aside, and a new one begins.
 enum Schema {
   /// To be raised with every change of `tables`, and of the rules by which texts are indexed (`SearchText`).
-  static let version = 149
+  static let version = 150
 
   /// - Throws: also where the file is of another version, or damaged where every command reads.
   static func open(_ path: String, _ options: Database.Options) throws -> Database {
@@ -157,7 +157,8 @@ enum Schema {
     -- What is played next: see `PlayQueue`.
     CREATE TABLE queue (
       episode_id INTEGER PRIMARY KEY REFERENCES episode (id) ON DELETE CASCADE,
-      place INTEGER NOT NULL UNIQUE
+      place INTEGER NOT NULL UNIQUE,
+      is_ordered INTEGER NOT NULL DEFAULT 0      -- its download was ordered ahead, once
     );
 
     CREATE TRIGGER episode_is_played AFTER UPDATE OF played ON episode WHEN new.played = 1 BEGIN
