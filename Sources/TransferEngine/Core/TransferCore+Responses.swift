@@ -157,7 +157,7 @@ extension TransferCore {
     }
     if let failure {
       if fetch.isDirect && !failure.isShortBody { download.source.answered = nil }
-      let isWhole = fetch.request == 0..<Int64.max && position > 0
+      let isWhole = fetch.head?.isWhole == true && position > 0
       if failure.isShortBody, isWhole, endsEarly(at: position, &download) >= Self.shortEnds,
         download.fetches.isEmpty
       {
