@@ -184,11 +184,14 @@ struct Download: Hashable {
   /// Whether a program waits for bytes of this download now, whether or not the whole file is wanted, too.
   var servesReaders: Bool { !fetchableWaits.isEmpty || readsThrough }
 
-  /// What readers wait for that may be fetched for them; the oldest wait comes first.
+  /// What readers wait for that may be fetched for them; the oldest wait comes first. Who reads behind the end, before
+  /// anything is here, waits for the last byte: its response tells which file it is of.
   var fetchableWaits: [Range<Int64>] {
     if !mayFetch { return [] }
+    let last = files == nil ? record.total.map { max($0 - 1, 0) } ?? .max : .max
     return currentReaders.filter { $0.intent != .cachedOnly }
-      .flatMap(\.waits).sorted { $0.number < $1.number }.map(\.range)
+      .flatMap(\.waits).sorted { $0.number < $1.number }
+      .map { $0.range.lowerBound > last ? last..<last + 1 : $0.range }
   }
 
   var missing: Int64 { max((record.total ?? 0) - received, 0) }

@@ -70,6 +70,9 @@ extension TransferCore {
       if download.ranges == .trusted { download.ranges = .overlap }
     case .notBeside: download.refusesBeside = true
     case .noRanges: download.ranges = .whole
+    // The next request is for the last block. A host that refuses bytes that it has gives no ranges.
+    case .told(let total) where total <= fetch.request.lowerBound: download.record.total = total
+    case .told: download.ranges = .whole
     case .complete: setTotal(download.openFiles?.present.end ?? 0, of: &download)
     }
   }

@@ -35,6 +35,8 @@ enum ResponseJudge {
     /// wait until their place comes.
     case noRanges
     case complete
+    /// The file has so many bytes, by the host's word; nothing of it is stored.
+    case told(total: Int64)
     case fault(Fault)
   }
 
@@ -129,6 +131,8 @@ enum ResponseJudge {
   /// 416: nothing behind the last byte that there is.
   private static func judgeUnsatisfiable(_ question: Question, _ head: ResponseHead) -> Verdict {
     if question.isWhole { return .fault(Fault(head)) }
+    // What the feed says was too long.
+    if question.known == nil, let total = head.partTotal, total > 0 { return .told(total: total) }
     // A generation that has told its length never gets another one: who has it open would read what is not there.
     if let known = question.known, known.total == nil, let total = head.partTotal,
       question.stored.ranges == [0..<total]
