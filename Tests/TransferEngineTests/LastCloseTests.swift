@@ -161,6 +161,18 @@ import TransferProtocol
     #expect(isDropped(world))
   }
 
+  @Test func aStoreThatRefusesIsAskedAgainAndNotAllTheTime() {
+    let world = world()
+    world.refusesRows = true
+    world.handle(.said(first, .close(id: 1)))
+    let commits = world.commits
+    world.wait(30)
+    #expect(status(world)?.dropsAtClose == true && world.commits < commits + 20)
+    world.refusesRows = false
+    world.wait(30)
+    #expect(isDropped(world))
+  }
+
   @Test func aDiskThatRefusesIsAskedAgain() {
     let world = world()
     world.removesAtOnce = false

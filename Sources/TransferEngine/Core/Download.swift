@@ -319,6 +319,11 @@ extension Download {
     record.error = nil
   }
 
+  /// An order was refused. What goes at its last close is tried again a little later.
+  mutating func refused(at now: Instant) {
+    if record.dropsAtClose { awaitsReaders = now.adding(Self.patience) }
+  }
+
   /// Takes it out of the queue; what has come stays.
   mutating func withdraw() {
     demand = .none

@@ -170,12 +170,7 @@ extension TransferCore {
     guard log.removed(key) else { return }
     if let failure {
       for name in log.refuse(key) { answer(name, failure) }
-      // What is dropped at its last close is tried again a little later.
-      change(key, isQuiet: true) { core, download in
-        if download.record.dropsAtClose {
-          download.awaitsReaders = core.now.instant.adding(Download.patience)
-        }
-      }
+      change(key, isQuiet: true) { core, download in download.refused(at: core.now.instant) }
     } else {
       change(key) { core, download in core.forgetBytes(of: &download, removesNames: false) }
     }
