@@ -70,6 +70,16 @@ package final class StatusMirror: Sendable {
     for observer in observers { observer(request.key) }
   }
 
+  /// Reads do not fail for this reason any more.
+  func forget(_ why: String) {
+    let (keys, observers) = state.withLock { state in
+      let keys = state.failures.filter { $0.value.readFailure == why }.map(\.key)
+      for key in keys { state.failures[key] = nil }
+      return (keys, state.observers)
+    }
+    for key in keys { for observer in observers { observer(key) } }
+  }
+
   func nothingComes() {
     update(
       state.withLock { state in

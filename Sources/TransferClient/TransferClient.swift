@@ -274,7 +274,11 @@ package final class TransferClient: TransferService, @unchecked Sendable {
       watchCache()
       if snapshot.coming != nil { snapshot.coming? += statuses } else { mirror.update(statuses) }
     case .snapshotEnd:
-      told.withLock { $0.failure = nil }
+      let failure = told.withLock { told in
+        defer { told.failure = nil }
+        return told.failure
+      }
+      if let failure { mirror.forget(failure) }
       if let all = snapshot.coming { mirror.replace(with: all) }
       snapshot.coming = nil
       becameCurrent()

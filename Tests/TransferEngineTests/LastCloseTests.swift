@@ -131,7 +131,9 @@ import TransferProtocol
       #expect(status(world)?.dropsAtClose == true)
       world.handle(.said(first, .close(id: 1)))
     }
+    let asked = world.asked
     world.wait(60)
+    #expect(asked == (isRead ? 1 : 0) && world.asked == asked)
     #expect(isDropped(world))
   }
 

@@ -142,8 +142,8 @@ struct Download: Hashable {
 
   var isRunnable: Bool { isWanted && (slot == .granted || isOpenForDownload) }
 
-  /// Whether only the queue wants it.
-  var isBackground: Bool { isWanted && !isOpenForDownload }
+  /// Whether only the queue wants it. What goes at its last close comes for its readers alone.
+  var isBackground: Bool { isWanted && !isOpenForDownload && !record.dropsAtClose }
 
   var isSearching: Bool { if case .asked = search { true } else { false } }
 
