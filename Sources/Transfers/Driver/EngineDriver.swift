@@ -39,6 +39,8 @@ final class EngineDriver: @unchecked Sendable {
     case idle
     case later(EventLoop.Timer)
     case soon
+
+    var isSoon: Bool { if case .soon = self { true } else { false } }
   }
 
   /// What the daemon has to know.
@@ -128,12 +130,6 @@ final class EngineDriver: @unchecked Sendable {
     for flow in flows.values { flow.tellCame() }
     let rested = resting
     resting = []
-    defer {
-      for flow in rested {
-        flow.isResting = false
-        if flows[flow.id] === flow { steer(flow) }
-      }
-    }
     while !events.isEmpty {
       let now = events
       events = []
@@ -145,6 +141,11 @@ final class EngineDriver: @unchecked Sendable {
     }
     for client in clients.values { client.socket.flush() }
     runJobs()
+    for flow in rested {
+      flow.isResting = false
+      if flows[flow.id] === flow { steer(flow) }
+    }
+    assert(resting.isEmpty || hearing.isSoon, "a response rests, and no turn follows")
   }
 
   private func count(_ event: Event) {
