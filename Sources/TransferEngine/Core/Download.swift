@@ -190,7 +190,7 @@ struct Download: Hashable {
     if !mayFetch { return [] }
     let last = files == nil ? record.total.map { max($0 - 1, 0) } ?? .max : .max
     return currentReaders.filter { $0.intent != .cachedOnly }
-      .flatMap(\.waits).sorted { $0.number < $1.number }
+      .flatMap(\.waits).sorted { ($0.begun, $0.id) < ($1.begun, $1.id) }
       .map { $0.range.lowerBound > last ? last..<last + 1 : $0.range }
   }
 
@@ -280,7 +280,6 @@ struct Download: Hashable {
 
 // What is wanted of it. Pure: the core does what follows.
 extension Download {
-  /// - Parameters:
   /// - Parameter client: whose reader asks; nil where it is ordered.
   mutating func want(by client: ClientID?, place: Int64, at now: Instant) {
     let isNew = demand == .none && content != .whole

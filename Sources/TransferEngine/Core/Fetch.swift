@@ -67,8 +67,6 @@ struct Reader: Hashable {
   struct Wait: Hashable {
     let id: UInt64
     let range: Range<Int64>
-    /// Grows from wait to wait, of whatever client.
-    let number: UInt64
     let begun: Instant
   }
 

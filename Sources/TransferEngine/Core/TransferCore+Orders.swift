@@ -117,8 +117,7 @@ extension TransferCore {
       guard let index = download.readers.firstIndex(where: { $0.name == name }) else { return }
       var reader = download.readers[index]
       reader.waits.removeAll { $0.id == id }
-      reader.waits.append(
-        Reader.Wait(id: id, range: range, number: core.nextNumber(), begun: core.now.instant))
+      reader.waits.append(Reader.Wait(id: id, range: range, begun: core.now.instant))
       let isFirst = !reader.hasRead && !download.isForgotten
       reader.hasRead = reader.hasRead || isFirst
       download.readers[index] = reader

@@ -51,7 +51,7 @@ extension TransferCore {
     prepareFiles(of: &download)
     complete(&download)
     answerReaders(of: &download)
-    let isDue = isDue(&download)
+    let isDue = isDue(\.until, &download)
     let waits = download.fetchableWaits
     let isOfUse = download.isRunnable || !waits.isEmpty || download.readsThrough
     if phase == .stopping || !isOfUse || download.isSearching {
@@ -68,10 +68,10 @@ extension TransferCore {
     releaseFiles(of: &download)
   }
 
-  /// Whether it may be tried now; if not, it is looked at again when it may.
-  private mutating func isDue(_ download: inout Download) -> Bool {
-    guard isPast(download.retry.until, for: download.key) else { return false }
-    download.retry.until = nil
+  /// Whether the host, or the disk, may be asked again; if not, the download is looked at again when it may.
+  mutating func isDue(_ wait: WritableKeyPath<Retry, Instant?>, _ download: inout Download) -> Bool {
+    guard isPast(download.retry[keyPath: wait], for: download.key) else { return false }
+    download.retry[keyPath: wait] = nil
     return true
   }
 

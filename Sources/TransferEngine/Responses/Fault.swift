@@ -31,10 +31,7 @@ package struct Fault: Hashable, Sendable {
   package var isShortBody = false
 
   package init(_ kind: Kind, _ message: String, retryAfter: Double? = nil, host: String? = nil) {
-    self.kind = kind
-    self.message = message
-    self.retryAfter = retryAfter
-    self.host = host
+    (self.kind, self.message, self.retryAfter, self.host) = (kind, message, retryAfter, host)
     if kind == .doubtful { readerErrno = .EIO }
     if isOfRoom { readerErrno = .ENOSPC }
   }
