@@ -33,8 +33,6 @@ struct Scheduler: Hashable {
   var isChanged = true
   /// Whether a download whose turn it is has no room in the cache.
   var isStarving = false
-  /// Until when slots that the user has freed stay free: of a thousand that are paused, not each begins before.
-  var quietUntil = Instant(nanoseconds: 0)
 
   /// Takes in what a download is now; nil where it needs no slot.
   mutating func note(_ key: MediaKey, _ entry: Entry?, isPlaced: Bool) {

@@ -146,13 +146,8 @@ extension TransferCore {
       if download.openFiles?.isLinked == false { forgetBytes(of: &download) }
       if hosts.hurry(download.source.named, for: download.key, at: now.instant) { reconsider() }
     }
-    let hadSlot = download.isBackground && download.slot == .granted
     let request = download.record.request
     download.obey(order, at: now.instant)
-    if hadSlot && !download.isWanted {
-      scheduler.quietUntil = now.instant.adding(0.2)
-      timers.add(.queue, at: scheduler.quietUntil)
-    }
     if order.order.verb == .start, download.mustLook, download.files != nil { detach(&download) }
     if order.order.takesFiles || order.order.verb == .pause {
       // Who has opened it since the order has it come again.

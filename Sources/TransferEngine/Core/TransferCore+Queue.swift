@@ -8,10 +8,9 @@ extension TransferCore {
     // `update` gives each download its slot.
     if rest != nil { return }
     let (hosts, instant) = (hosts, now.instant)
-    var chosen = scheduler.choose(settings, at: instant) {
+    let chosen = scheduler.choose(settings, at: instant) {
       hosts.isResting($0.host, for: $0.key, at: instant)
     }
-    if scheduler.quietUntil > instant { chosen.removeAll { !scheduler.placed.contains($0) } }
     let admitted = withRoom(chosen)
     let isChosen = Set(chosen)
     for key in scheduler.placed.union(isChosen).sorted() {

@@ -160,9 +160,7 @@ package struct TransferCore: Hashable {
       reconsider()
       if scheduler.isStarving || downloads.bytes > settings.cacheSize { measureRoom() }
       // The queue keeps only its earliest timer: later ones are added again.
-      let ends = [
-        hosts.nextEnd(after: now.instant), scheduler.quietUntil, log.restsUntil, space.restsUntil,
-      ]
+      let ends = [hosts.nextEnd(after: now.instant), log.restsUntil, space.restsUntil]
       for next in ends.compactMap(\.self) where next > now.instant { timers.add(.queue, at: next) }
     case .throttle: letGoOfThrottled()
     case .forget: rest(keysInMemory, forgetting: true)
