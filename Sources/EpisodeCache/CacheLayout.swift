@@ -20,7 +20,6 @@ package struct CacheLayout: Hashable, Sendable {
 
   package var episodes: String { cache + "/episodes" }
   package var maps: String { runtime + "/maps" }
-
   package func whole(_ key: MediaKey, _ generation: UInt32) -> String { "\(episodes)/\(key)-\(generation)" }
   package func part(_ key: MediaKey, _ generation: UInt32) -> String { whole(key, generation) + ".part" }
   package func journal(_ key: MediaKey, _ generation: UInt32) -> String { whole(key, generation) + ".ranges" }

@@ -45,7 +45,6 @@ package final class EpisodeReader: Sendable {
 
   /// The exact size, nil while it is not known.
   package var total: Int64? { map.map(\.total) ?? knownTotal }
-
   package var received: Int64 { map?.received ?? durable.count }
 
   package func contains(_ range: Range<Int64>) -> Bool {

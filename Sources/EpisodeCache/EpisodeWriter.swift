@@ -87,10 +87,8 @@ package final class EpisodeWriter: Sendable {
   }
 
   private var path: String { layout.journal(key, generation) }
-
   package var representation: Representation { state.withLock { $0.representation } }
   package var present: ByteRanges { state.withLock { $0.present } }
-
   package var hasName: Bool { (try? data.status().st_nlink) ?? 1 > 0 }
 
   /// Writes pieces that lie one behind the other to their place, then shows them to the readers. In one go: a slow disk

@@ -24,7 +24,6 @@ package struct ContentRange: Hashable, Sendable {
     range = first..<last + 1
   }
 
-  /// Decimal digits only.
   static func number(_ text: Substring) -> Int64? {
     guard !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
     return Int64(text)

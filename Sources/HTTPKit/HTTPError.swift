@@ -85,7 +85,6 @@ extension HTTPTransfer {
 
   /// Whom the connection is to be made to, in words.
   private var peer: String { proxy.map { "the proxy \($0) (for \(host))" } ?? "the host \(host)" }
-
   private var proxy: String? { asked.proxy.map(ProxyRules.name) }
 
   private var timedOut: HTTPError {

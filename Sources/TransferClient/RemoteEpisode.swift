@@ -26,7 +26,6 @@ final class RemoteEpisode: OpenEpisode {
   deinit { client.close(number) }
 
   var current: EpisodeReader? { reader.withLock { $0 } }
-
   var generation: UInt32 { current?.generation ?? 0 }
   var size: Int64? { current?.total }
   var isWhole: Bool { current?.isWhole ?? false }

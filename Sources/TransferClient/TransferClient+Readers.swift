@@ -4,7 +4,6 @@ internal import PosixKit
 internal import TransferProtocol
 
 extension TransferClient {
-  /// An episode that the daemon knows of.
   struct OpenEntry {
     /// Not kept alive by being open: closing it is its reader's.
     weak var episode: RemoteEpisode?

@@ -107,7 +107,6 @@ package final class TransferClient: TransferService, @unchecked Sendable {
 
   /// Whatever waits ends with EINTR. The daemon goes on.
   package func stop() { loop.async { self.end() } }
-
   package func resumeUnfinished() { loop.async { if self.mirror.hasUnfinished { self.connect() } } }
 
   /// Where the daemon keeps the cache: its word, once it has told.
@@ -127,13 +126,9 @@ package final class TransferClient: TransferService, @unchecked Sendable {
   }
 
   package func status(of key: MediaKey) -> TransferStatus? { mirror.status(of: key) }
-
   package func allStatuses() -> [TransferStatus] { mirror.all() }
-
   package var httpCounts: HTTPCounts { told.withLock { $0.counts } }
-
   package func observe(_ observer: @escaping @Sendable (MediaKey) -> Void) { mirror.observe(observer) }
-
   package var failure: String? { told.withLock { $0.failure } }
 
   /// Why no daemon serves; nil while one does, or none was needed and the last one could begin.

@@ -3,7 +3,6 @@ package import PodcastModel
 /// The facts of a download, as whoever wants it knows them, and as the daemon's store keeps them.
 package struct TransferRequest: Hashable, Sendable {
   package var key: MediaKey
-  /// The enclosure's address, http or https.
   package var url: String
   /// The feed's length in bytes, a hint only.
   package var expectedLength: Int64?

@@ -60,7 +60,6 @@ package struct TransferStatus: Hashable, Sendable {
 
   /// Where folders show it. One that goes at its last close is shown as if it had gone.
   package var stage: DownloadStage { dropsAtClose ? .absent : state.stage }
-
   package var reason: String? { error ?? readFailure }
 
   /// With the feed's length, where it may be one, as the size while no response has told it: what the episode's

@@ -26,7 +26,6 @@ package struct TransferStore {
   }
 
   package static func path(in state: String) -> String { state + "/" + fileName }
-
   package static func damagedName(in state: String) -> String { path(in: state) + ".damaged" }
 
   /// Why the store cannot be used; nil where it can, or is missing.

@@ -13,7 +13,7 @@ import Transfers
     var onMetered = true
     var charge: Int64 = 0
     var hours: DailyHours?
-    var network = BackgroundConditions.Network.free
+    var network: BackgroundRest?
     var power = PowerSupply.mains
     var isSuspending = false
     var hour = 12

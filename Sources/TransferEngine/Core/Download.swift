@@ -2,7 +2,6 @@ internal import PodcastModel
 internal import PosixKit
 internal import TransferProtocol
 
-/// Who wants all of an episode.
 enum Demand: Hashable {
   case none
   /// A client's readers alone, who may withdraw it; nil where it was ordered or several clients want it.
@@ -40,7 +39,6 @@ enum Slot: Hashable {
   }
 }
 
-/// The search for a fresh address, once the known one has expired.
 enum AddressSearch: Hashable {
   case none
   case asked(old: String, until: Instant)
@@ -74,7 +72,6 @@ struct Download: Hashable {
   var refusesBeside = false
   var isDirty = true
 
-  /// The address, and what is known of the hosts behind it.
   struct Source: Hashable {
     /// The host that the feed names, and whether the one that answered is one that the public Internet cannot mean.
     var named = ""
@@ -119,7 +116,6 @@ struct Download: Hashable {
   /// The bytes that count in `cache_size`.
   var budgeted: Int64 { record.request.isEpisode ? received : 0 }
   var openFiles: OpenFiles? { files.flatMap { $0.isOpen ? $0 : nil } }
-
   var state: TransferState { state(isWhole: content == .whole) }
 
   private func state(isWhole: Bool) -> TransferState {
@@ -139,12 +135,10 @@ struct Download: Hashable {
 
   /// Whether a reader has it open that makes it come, beside the queue.
   var isOpenForDownload: Bool { currentReaders.contains(where: \.mayDownload) }
-
   var isRunnable: Bool { isWanted && (slot == .granted || isOpenForDownload) }
 
   /// Whether only the queue wants it. What goes at its last close comes for its readers alone.
   var isBackground: Bool { isWanted && !isOpenForDownload && !record.dropsAtClose }
-
   var isSearching: Bool { if case .asked = search { true } else { false } }
 
   var isBusy: Bool {
@@ -162,7 +156,6 @@ struct Download: Hashable {
 
   /// Whether a response that is under way, or the last one, has told that there is no length.
   var hasNoLength: Bool { openFiles.map { $0.representation.total == nil } ?? false }
-
   var isConfirmed: Bool { fetches.contains(where: \.isConfirmed) }
 
   var canSeek: Bool {
@@ -181,7 +174,6 @@ struct Download: Hashable {
     mayFetch && !canSeek && currentReaders.contains { $0.intent == .fetchOnly }
   }
 
-  /// Whether a program waits for bytes of this download now, whether or not the whole file is wanted, too.
   var servesReaders: Bool { !fetchableWaits.isEmpty || readsThrough }
 
   /// What readers wait for that may be fetched for them; the oldest wait comes first. Who reads behind the end, before

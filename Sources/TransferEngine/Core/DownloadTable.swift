@@ -37,9 +37,7 @@ struct DownloadTable: Hashable {
   }
 
   var keys: [MediaKey] { active.keys + resting(.all).map(\.key) }
-
   func status(of key: MediaKey) -> TransferStatus? { active[key]?.status ?? rows.record(key) }
-
   func record(of key: MediaKey) -> TransferStatus? { active[key]?.record ?? rows.record(key) }
 
   /// Whether the store knows it, as far as it has been told.

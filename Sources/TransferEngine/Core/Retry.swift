@@ -71,12 +71,9 @@ struct Retry: Hashable {
     if record.isUnfinished, let forbiddenUntil { until = max(until ?? forbiddenUntil, forbiddenUntil) }
   }
 
-  /// Tries in a row that brought nothing.
   var attempts: Int { Int(clamping: tries.count) }
-
   func isForbidden(_ now: Instant) -> Bool { forbiddenUntil.map { $0 > now } ?? false }
 
-  /// Whether an open may try again what has failed for good.
   func mayTryAgain(_ now: Instant) -> Bool {
     !isForbidden(now) && failed.map { now >= $0.adding(Self.early) } ?? true
   }
@@ -136,7 +133,6 @@ struct Retry: Hashable {
   /// Forgets that the last requests brought nothing: the disk refused their bytes, or the engine ended them itself. The host is
   /// not to blame.
   mutating func excuseHost() { fruitless = 0 }
-
   mutating func leaveOneTry() { fruitless = Self.mostFruitless - 1 }
 
   /// The server has answered: it may be asked again.

@@ -54,7 +54,6 @@ struct Scheduler: Hashable {
   }
 
   var waiting: [MediaKey] { sorted.filter { !$0.rank.isRunning }.map(\.key) }
-
   func isWaiting(_ key: MediaKey) -> Bool { entries[key]?.rank.isRunning == false }
 
   func choose(_ settings: TransferSettings, at now: Instant, isCoolingDown: (Entry) -> Bool) -> [MediaKey] {

@@ -29,9 +29,7 @@ struct Space: Hashable {
   }
 
   mutating func looked(_ usable: Int64, at now: Instant) { (left, seen, isLooking) = (usable, now, false) }
-
   func isResting(at now: Instant) -> Bool { now < restsUntil }
-
   mutating func foundUnknown(at now: Instant) { restsUntil = now.adding(Self.hearing) }
 
   mutating func evict(_ candidates: [GenerationName], goal: Int64) {
@@ -64,7 +62,6 @@ extension TransferCore {
 
   /// Bytes that a write must leave: what journals, marks and the store take is beside what is counted.
   var leaving: Int64 { settings.minimumFree + 256 << 10 }
-
   mutating func measureRoom() { if space.look() { emit(.measureRoom) } }
 
   /// Keeps to the bounds while bytes come: with every so many written, and once a second.

@@ -1,7 +1,6 @@
 internal import PodcastModel
 internal import TransferProtocol
 
-// The bytes of responses, on their way to the disk.
 extension TransferCore {
   private var heldEach: Int64 {
     max(min(Limits.held / Int64(max(fetches.count, 1)), Limits.heldEach.most), Limits.heldEach.least)
@@ -95,7 +94,6 @@ extension TransferCore {
     return nil
   }
 
-  /// How soon what a response holds must go to the disk.
   private func urgency(of fetch: Fetch, _ download: Download) -> Intake.Urgency {
     let intake = fetch.intake
     if fetch.hasEnded { return .all }
@@ -128,7 +126,6 @@ extension TransferCore {
   mutating func compared(_ range: Range<Int64>, agreed: Int64, of id: FlowID, _ download: inout Download) {
     guard let result = download[id]?.intake.compared(range, agreed: agreed) else { return }
     if !result.isSame {
-      // Another file.
       let isBeside = download.fetches.count > 1
       endFetch(id, of: &download)
       if isBeside { download.ranges = .whole } else { download.beginsAnew = true }

@@ -94,7 +94,6 @@ extension TransferCore {
     }
   }
 
-  /// What has come goes to the disk.
   mutating func endResponses() {
     changeAll(where: { !$0.fetches.isEmpty }) { core, download in
       for fetch in download.fetches { core.pump(fetch.id, &download, .all) }

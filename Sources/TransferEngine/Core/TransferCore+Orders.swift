@@ -49,7 +49,6 @@ extension TransferCore {
     log.append(.init(name: name, order: order, place: nextPlace(), time: now.instant))
   }
 
-  /// Drops what was to be dropped once nobody has it open.
   mutating func dropClosed(_ download: inout Download) -> Bool {
     if !isPast(download.awaitsReaders, for: download.key) || !download.readers.isEmpty { return false }
     removeFiles(of: &download)

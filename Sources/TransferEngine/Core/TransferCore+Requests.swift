@@ -3,7 +3,6 @@ internal import PosixKit
 internal import TransferProtocol
 
 extension TransferCore {
-  /// Asks for what readers wait for, and for what is still missing where all of it is wanted.
   mutating func ask(_ download: inout Download, _ waits: [Range<Int64>]) {
     // What is stored decides what to ask for; before the first head nothing is known that a second request could be
     // checked against.
@@ -49,7 +48,6 @@ extension TransferCore {
     }
   }
 
-  /// The fetches that bring what readers wait for.
   private func awaited(in download: Download) -> Set<FlowID> {
     let planner = planner(for: download)
     return Set(

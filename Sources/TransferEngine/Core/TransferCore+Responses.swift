@@ -84,7 +84,6 @@ extension TransferCore {
     return head.isWhole && !question.isWhole && (asked == nil || asked == its)
   }
 
-  /// The generation that a response begins has its files.
   mutating func begun(_ id: FlowID, _ download: inout Download) {
     if case .begins(let representation, let at) = download[id]?.stage {
       accept(representation, at: at, agreeing: 0, id, &download)
@@ -179,7 +178,6 @@ extension TransferCore {
     }
   }
 
-  /// A body has ended before the end that is expected.
   /// - Returns: how often in a row it has ended there.
   private func endsEarly(at position: Int64, _ download: inout Download) -> Int {
     let before = download.source.earlyEnd.flatMap { $0.position == position ? $0.count : nil } ?? 0

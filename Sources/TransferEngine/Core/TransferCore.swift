@@ -125,7 +125,6 @@ package struct TransferCore: Hashable {
 
   /// The keys of downloads that may differ from the store's rows.
   package var keysInMemory: Set<MediaKey> { Set(downloads.active.keys) }
-
   package var keys: [MediaKey] { downloads.keys }
 
   private mutating func hear(_ event: Event) {
@@ -221,7 +220,6 @@ package struct TransferCore: Hashable {
   }
 
   mutating func reconsider() { scheduler.isChanged = true }
-
   mutating func emit(_ effect: Effect) { outbox.effects.append(effect) }
 
   mutating func nextNumber() -> UInt64 {

@@ -1,7 +1,6 @@
 /// Tells a web page or an API's answer from audio or video: hotels' login pages, hosts' error pages that come
 /// with status 200.
 package enum ContentKind {
-  /// Bytes that show what a body is.
   package static let decisive = 512
 
   /// What came instead of audio, for people; nil where it may be audio. Some hosts call audio text/plain.

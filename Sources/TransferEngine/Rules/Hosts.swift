@@ -55,7 +55,6 @@ struct Hosts: Hashable, Sendable {
   /// It has answered.
   /// - Returns: whether it was left alone.
   mutating func end(_ host: String) -> Bool { rests.removeValue(forKey: host) != nil }
-
   mutating func endAll() { rests = [:] }
 
   /// Whether `host` sends parts itself, and has never refused to send the end of a file.

@@ -1,11 +1,9 @@
 package import PosixKit
 
-/// Why downloads that nobody has open rest.
 package enum BackgroundRest: Hashable, Sendable {
   /// It is not known yet what the network costs; that takes milliseconds.
   case asking
   case suspending
-  /// By the user.
   case paused
   case metered
   /// The charge in percent below which they rest; nil for any.

@@ -1,6 +1,5 @@
 internal import PodcastModel
 
-/// What counts of the head of a final response.
 package struct ResponseHead: Hashable, Sendable {
   package var status: Int
   package var url: String

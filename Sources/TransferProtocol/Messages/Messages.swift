@@ -116,7 +116,6 @@ package struct TransferOrder: Hashable, Sendable {
   package let key: MediaKey
   /// The episode's facts, where it may not be known yet.
   package let request: TransferRequest?
-  /// The damaged one, of `replace`.
   package let generation: UInt32
 
   private init(_ verb: Verb, _ key: MediaKey, _ request: TransferRequest? = nil, generation: UInt32 = 0) {

@@ -47,7 +47,7 @@ package final class BackgroundWatch {
   private func busEnded() {
     bus = nil
     // Nobody would tell that the computer is awake.
-    learn { ($0.network, $0.isSuspending) = (.free, false) }
+    learn { ($0.network, $0.isSuspending) = (nil, false) }
     loop.schedule(at: .after(Self.patience)) { [weak self] in if self?.bus == nil { self?.connect() } }
   }
 
@@ -56,7 +56,7 @@ package final class BackgroundWatch {
     guard let bus else { return }
     conditions.network = .asking
     loop.schedule(at: .after(Self.patience)) { [weak self] in
-      if self?.conditions.network == .asking { self?.learn { $0.network = .free } }
+      if self?.conditions.network == .asking { self?.learn { $0.network = nil } }
     }
     bus.match(
       "type='signal',sender='\(MeteredNetwork.manager)',path='\(MeteredNetwork.path)',member='PropertiesChanged',"
@@ -91,7 +91,7 @@ package final class BackgroundWatch {
 
   private func heard(_ metered: BusValue?) {
     let isMetered = MeteredNetwork.isMetered(metered)
-    learn { $0.network = isMetered ? .metered : .free }
+    learn { $0.network = isMetered ? .metered : nil }
   }
 
   /// Batteries report a new charge every minute: this listens only where a setting depends on it.
@@ -138,14 +138,8 @@ package final class BackgroundWatch {
 
 /// What background downloads depend on, besides room and hosts.
 package struct BackgroundConditions: Hashable, Sendable {
-  package enum Network: Hashable, Sendable {
-    /// NetworkManager has not answered yet.
-    case asking
-    case free
-    case metered
-  }
-
-  package var network = Network.free
+  /// `asking` before NetworkManager has answered, `metered`; nil where it costs nothing.
+  package var network: BackgroundRest?
   package var power = PowerSupply.mains
   package var isSuspending = false
   /// The second of the day by the local clock.
@@ -164,13 +158,6 @@ package struct BackgroundConditions: Hashable, Sendable {
       // A battery without a known charge may be nearly empty.
       if least > 0, charge ?? 0 < least { return .battery(below: Int(least)) }
     }
-    if settings.restsOnMetered {
-      switch network {
-      case .asking: return .asking
-      case .metered: return .metered
-      case .free: break
-      }
-    }
-    return nil
+    return settings.restsOnMetered ? network : nil
   }
 }

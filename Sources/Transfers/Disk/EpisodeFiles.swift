@@ -124,7 +124,6 @@ extension CacheLayout {
 /// Keeps bytes of the cache's disk free, whatever is written at once.
 final class DiskRoom: Sendable {
   private let directory: String
-  /// Bytes that are being written.
   private let taken = Monitor<Int64>(0)
 
   init(of directory: String) { self.directory = directory }

@@ -13,7 +13,6 @@ final class Client {
   var untold: Set<MediaKey> = []
   var answers: [DaemonMessage] = []
 
-  /// The number of the latest one.
   fileprivate static let last = Atomic<UInt64>(0)
   /// Bytes of texts that are made ready at once, and then how many statuses or answers.
   fileprivate static let mostText = 64 << 10

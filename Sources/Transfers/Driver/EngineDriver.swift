@@ -34,7 +34,6 @@ final class EngineDriver: @unchecked Sendable {
   private var timer: EventLoop.Timer?
   var report: (Report) -> Void = { _ in }
 
-  /// When the engine hears of what has come.
   private enum Hearing {
     case idle
     case later(EventLoop.Timer)
@@ -43,13 +42,9 @@ final class EngineDriver: @unchecked Sendable {
     var isSoon: Bool { if case .soon = self { true } else { false } }
   }
 
-  /// What the daemon has to know.
   enum Report {
-    /// There is nothing to do any more, or there is again.
     case idle(Bool)
-    /// A client has said something.
     case message
-    /// A newer podcastfs has greeted.
     case newerClient
   }
 
