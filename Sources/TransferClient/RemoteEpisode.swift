@@ -50,7 +50,7 @@ final class RemoteEpisode: OpenEpisode {
   ) -> any Cancellable {
     if canRead(at: offset, count: count) {
       completion(nil)
-      return Ended()
+      return Cancellation()
     }
     let isDamaged = current?.isDamaged(at: offset, count: count) == true
     if !isDamaged && intent != .cachedOnly {
@@ -62,7 +62,7 @@ final class RemoteEpisode: OpenEpisode {
         : "not in the cache, and this program's reads fetch nothing")
     client.note(failure, ofReading: request)
     completion(failure)
-    return Ended()
+    return Cancellation()
   }
 
   func close() { client.close(number) }

@@ -151,7 +151,7 @@ package final class TransferClient: TransferService, @unchecked Sendable {
     if intent != .download || isWhole {
       if !isWhole && reader != nil && intent != .cachedOnly { noteOpen(episode) }
       completion(.success(episode))
-      return Ended()
+      return Cancellation()
     }
     return open(episode, completion: completion)
   }
@@ -198,7 +198,10 @@ package final class TransferClient: TransferService, @unchecked Sendable {
   ) -> any Cancellable {
     let isTaken = loop.async { if self.isStopped { completion(Self.stopped) } else { begin() } }
     if !isTaken { completion(Self.stopped) }
-    return Cancellation(self, number)
+    // The loop has begun it by then: it does all in order.
+    return Cancellation {
+      self.loop.async { self.giveUp(number, TransferFailure(.EINTR, "interrupted")) }
+    }
   }
 
   /// Says what is open, or asked, under a number. Without a connection all that holds is said when there is one.
@@ -235,7 +238,9 @@ package final class TransferClient: TransferService, @unchecked Sendable {
 
   /// Ends what the daemon has not answered.
   func giveUp(_ number: UInt64, _ failure: TransferFailure) {
-    if case .wait = questions[number]?.kind { connection?.send(ClientMessage.endWait(id: number)) }
+    if case .wait(let wait) = questions[number]?.kind {
+      connection?.send(ClientMessage.endWait(id: number, open: wait.episode.number))
+    }
     finish(number, failure)
   }
 
@@ -355,22 +360,13 @@ extension TransferClient {
   }
 }
 
-final class Ended: Cancellable {
-  func cancel() {}
-}
+/// Gives up an open, a wait or an order; one that has ended as it began needs nothing for that.
+final class Cancellation: Cancellable {
+  private let giveUp: @Sendable () -> Void
 
-/// Gives up an open, a wait or an order. The client's thread has begun it by then: it does everything in order.
-private final class Cancellation: Cancellable {
-  private let client: TransferClient
-  private let number: UInt64
+  init(_ giveUp: @escaping @Sendable () -> Void = {}) { self.giveUp = giveUp }
 
-  init(_ client: TransferClient, _ number: UInt64) { (self.client, self.number) = (client, number) }
-
-  func cancel() {
-    client.loop.async { [client, number] in
-      client.giveUp(number, TransferFailure(.EINTR, "interrupted"))
-    }
-  }
+  func cancel() { giveUp() }
 }
 
 extension TransferSettings {

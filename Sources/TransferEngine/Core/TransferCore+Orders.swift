@@ -21,7 +21,11 @@ extension TransferCore {
     case .open(let id, let request, let intent, let generation): open(name(id), request, intent, generation)
     case .close(let id): close(name(id))
     case .wait(let id, let open, let offset, let count): wait(id, name(open), offset, count)
-    case .endWait(let id): endWait(id, client)
+    case .endWait(let id, let open):
+      change(handles[name(open)]) { _, download in
+        guard let index = download.readers.firstIndex(where: { $0.name == name(open) }) else { return }
+        download.readers[index].waits.removeAll { $0.id == id }
+      }
     case .order(let id, let order): hear(order, name(id))
     case .freshAddress(let key, let url): heardAddress(key, url)
     }
@@ -125,17 +129,6 @@ extension TransferCore {
       }
       download.focus = start
       download.retry.hurry(at: core.now.instant)
-    }
-  }
-
-  private mutating func endWait(_ id: UInt64, _ client: ClientID) {
-    func isMeant(_ reader: Reader) -> Bool {
-      reader.name.client == client && reader.waits.contains { $0.id == id }
-    }
-    changeAll(where: { $0.readers.contains(where: isMeant) }) { _, download in
-      for index in download.readers.indices where isMeant(download.readers[index]) {
-        download.readers[index].waits.removeAll { $0.id == id }
-      }
     }
   }
 

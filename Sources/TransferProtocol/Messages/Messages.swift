@@ -11,7 +11,7 @@ package enum ClientMessage: Hashable, Sendable {
   case close(id: UInt64)
   /// A reader waits for the whole of the blocks that it asks for, or for one byte.
   case wait(id: UInt64, open: UInt64, offset: Int64, count: Int64)
-  case endWait(id: UInt64)
+  case endWait(id: UInt64, open: UInt64)
   case order(id: UInt64, TransferOrder)
   /// The answer to `needAddress`; nil where there is no other one.
   case freshAddress(MediaKey, String?)
@@ -30,7 +30,7 @@ extension ClientMessage: FramedMessage {
       bytes.put(Kind.open, id, request, intent, generation)
     case .close(let id): bytes.put(Kind.close, id)
     case .wait(let id, let open, let offset, let count): bytes.put(Kind.wait, id, open, offset, count)
-    case .endWait(let id): bytes.put(Kind.endWait, id)
+    case .endWait(let id, let open): bytes.put(Kind.endWait, id, open)
     case .order(let id, let order): bytes.put(Kind.order, id, order)
     case .freshAddress(let key, let url): bytes.put(Kind.freshAddress, key, url)
     }
