@@ -1,5 +1,6 @@
 import PosixKit
 import Testing
+import TransferProtocol
 
 @testable import TransferEngine
 
