@@ -78,13 +78,8 @@ struct Download: Hashable {
     var isPrivate = false
     /// When the final address last answered; nil where it is not to be asked directly.
     var answered: Instant?
-    /// Where its body ended too early, and how often in a row.
-    var earlyEnd: EarlyEnd?
-
-    struct EarlyEnd: Hashable {
-      var position: Int64
-      var count: Int
-    }
+    /// Where its body ended too early last, and how often in a row.
+    var earlyEnd: [Int64: Int] = [:]
   }
 
   struct Told: Hashable {
@@ -256,7 +251,7 @@ struct Download: Hashable {
   mutating func expectsNothing() {
     beginsAnew = false
     if ranges == .overlap { ranges = .trusted }
-    source.earlyEnd = nil
+    source.earlyEnd = [:]
   }
 
   mutating func take(_ request: TransferRequest) {
@@ -299,7 +294,7 @@ extension Download {
     search = .none
     // The server may have learnt.
     if ranges == .whole { ranges = .trusted }
-    source.earlyEnd = nil
+    source.earlyEnd = [:]
   }
 
   mutating func pause() {

@@ -180,9 +180,9 @@ extension TransferCore {
 
   /// - Returns: how often in a row it has ended there.
   private func endsEarly(at position: Int64, _ download: inout Download) -> Int {
-    let before = download.source.earlyEnd.flatMap { $0.position == position ? $0.count : nil } ?? 0
-    download.source.earlyEnd = Download.Source.EarlyEnd(position: position, count: before + 1)
-    return before + 1
+    let count = (download.source.earlyEnd[position] ?? 0) + 1
+    download.source.earlyEnd = [position: count]
+    return count
   }
 
   /// Ends in a row at one place that show that the length is a lie.

@@ -80,9 +80,10 @@ package struct TransferCore: Hashable {
   }
 
   package mutating func handle(_ event: Event, at moment: Moment) -> [Effect] {
-    let before = now.instant
+    let before = now
     now = moment
-    now.instant = max(moment.instant, before)
+    now.instant = max(moment.instant, before.instant)
+    if now.secondsAsleep(since: before) > 10, !fetches.isEmpty { resumed() }
     hear(event)
     for name in timers.takeDue(now.instant) { due(name) }
     return finish()
@@ -145,7 +146,6 @@ package struct TransferCore: Hashable {
     case .found(let found, let missing): sweep(found, missing)
     case .networkChanged: networkChanged()
     case .background(let rest): letBackground(rest)
-    case .resumed: resumed()
     // It may have come a little early: the next one is asked for again.
     case .timer: outbox.wake = nil
     }

@@ -29,8 +29,6 @@ package enum Event: Sendable {
   case networkChanged
   /// Downloads that nobody has open rest from now on, or (nil) may run.
   case background(BackgroundRest?)
-  /// The machine has slept: connections that were open before lead nowhere.
-  case resumed
   /// The time that `wake` named has come, or has not.
   case timer
 }

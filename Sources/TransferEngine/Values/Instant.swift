@@ -14,4 +14,9 @@ package struct Moment: Hashable, Sendable {
   }
 
   package var wall: Int64 { wallNanoseconds / 1_000_000_000 }
+
+  /// While the machine sleeps only the wall clock goes on. One that is set forward looks the same.
+  func secondsAsleep(since earlier: Moment) -> Double {
+    Double(wallNanoseconds - earlier.wallNanoseconds) / 1e9 - instant.seconds(since: earlier.instant)
+  }
 }

@@ -68,7 +68,6 @@ final class EngineDriver: @unchecked Sendable {
       seed: .random(in: 0 ... .max), now: .current)
     self.store = Monitor(store)
     background.restChanged = { [unowned self] in post(.background($0)) }
-    background.resumed = { [unowned self] in post(.resumed) }
   }
 
   func start() {
