@@ -2,8 +2,7 @@ internal import Glibc
 package import PodcastModel
 package import PosixKit
 
-/// Reads a generation's bytes where they are, in the mount: no message, no copy through the daemon. Keeps what
-/// it has open, also after the files have lost their names.
+/// Reads a generation's bytes where they are, without the daemon, also after the files have lost their names.
 package final class EpisodeReader: Sendable {
   package let generation: UInt32
   private let data: FileDescriptor

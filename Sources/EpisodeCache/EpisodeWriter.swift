@@ -2,8 +2,7 @@ internal import Glibc
 package import PodcastModel
 package import PosixKit
 
-/// The one writer of a generation's bytes, in the daemon: data first, then the live map, then, from another
-/// thread and at leisure, the journal.
+/// The one writer of a generation's bytes: data first, then the live map, then, on another thread, the journal.
 package final class EpisodeWriter: Sendable {
   package let key: MediaKey
   package let generation: UInt32

@@ -9,8 +9,7 @@ package struct ContentRange: Hashable, Sendable {
     (self.range, self.total) = (range, total)
   }
 
-  /// Reads "bytes 0-99/1234", "bytes 0-99/*" and "bytes */1234"; nil for anything else, other units, and
-  /// numbers that contradict each other.
+  /// Reads "bytes 0-99/1234", "bytes 0-99/*" and "bytes */1234"; nil for anything else, and for contradictions.
   package init?(_ text: String) {
     let words = text.split { " \t=/".contains($0) }
     guard words.count == 3, words[0].lowercased() == "bytes" else { return nil }

@@ -62,8 +62,7 @@ extension TransferClient {
     }
   }
 
-  /// From now on the daemon is told of it, under its number.
-  /// - Returns: whether it was not before.
+  /// - Returns: whether it was not registered before.
   @discardableResult
   private func register(_ episode: RemoteEpisode) -> Bool {
     guard opens[episode.number] == nil else { return false }
@@ -124,8 +123,7 @@ extension TransferClient {
     }
   }
 
-  /// The daemon has what is waited for. A reader that began without it, or with a file that was deleted since, looks
-  /// anew.
+  /// The daemon has what is waited for. A reader without it, or with a file that was deleted since, looks anew.
   func available(_ number: UInt64, _ wait: Wait) {
     let episode = wait.episode
     if episode.current?.isLive != true || !episode.canRead(at: wait.offset, count: wait.count) {

@@ -112,8 +112,7 @@ package final class TransferClient: TransferService, @unchecked Sendable {
   /// Where the daemon keeps the cache: its word, once it has told.
   package var layout: CacheLayout { mirror.layout }
 
-  /// Called, on any thread, when an enclosure's address has expired: to look for a fresh one and tell it by
-  /// `freshAddress`. To be set before anything is opened.
+  /// Called, on any thread, when an enclosure's address has expired. To be set before anything is opened.
   package func setAddressHandler(_ handler: @escaping @Sendable (MediaKey, _ expired: String) -> Void) {
     addressHandler.withLock { $0 = Callback { handler($0.0, $0.1) } }
     // The daemon may have heard that nobody here knows any.
@@ -298,8 +297,7 @@ package final class TransferClient: TransferService, @unchecked Sendable {
     }
   }
 
-  /// Hears, without asking again and again, of episodes that somebody deletes from the cache, and of a daemon
-  /// that another client starts: it tells what changes.
+  /// Hears of episodes that somebody deletes from the cache, and of a daemon that another client starts.
   private func watchFiles() {
     guard let files = try? FileWatch() else { return }
     watch = (files, nil)
@@ -337,9 +335,8 @@ package final class TransferClient: TransferService, @unchecked Sendable {
 }
 
 extension TransferClient {
-  /// Waits until `allStatuses` is the word of the daemon that runs, or none runs. Joins a daemon that has been started
-  /// meanwhile.
-  /// - Returns: whether a daemon has told all by `deadline`: not where none runs, or another program hangs up in its place.
+  /// Waits until `allStatuses` is the word of the daemon that runs, or none runs.
+  /// - Returns: whether a daemon has told all by `deadline`.
   @discardableResult
   package func waitUntilCurrent(until deadline: MonotonicTime) -> Bool {
     let isTold = Monitor<Bool?>(nil)

@@ -163,8 +163,7 @@ struct Download: Hashable {
     demand != .failed && demand != .paused && !record.request.url.isEmpty
   }
 
-  /// Whether a response goes on though nobody waits for what it brings next: readers that do not download would have to
-  /// ask for all of it again.
+  /// Whether a response goes on though nobody waits: its reader would have to ask for all of it again.
   var readsThrough: Bool {
     mayFetch && !canSeek && currentReaders.contains { $0.intent == .fetchOnly }
   }
@@ -183,8 +182,7 @@ struct Download: Hashable {
 
   var missing: Int64 { max((record.total ?? 0) - received, 0) }
 
-  /// Bytes to come, by the feed's length where the server has told none. Feeds say anything: lengths beyond `limit` or
-  /// any episode count for nothing.
+  /// Bytes to come. A feed's length counts where no response has told one, up to `limit` and the largest file.
   func expected(atMost limit: Int64) -> Int64 {
     guard record.total == nil, let length = record.request.expectedLength,
       length <= min(Limits.largestFile, limit)

@@ -44,8 +44,7 @@ extension TransferCore {
     }
   }
 
-  /// Takes nothing more of a response while much of it is held here, while `limit_rate` is used up, or while a reader waits
-  /// for another one.
+  /// Holds a response while much of it waits here, `limit_rate` is used up, or a reader waits for another response.
   private mutating func steer(_ id: FlowID, _ download: inout Download) {
     guard let fetch = download[id], fetch.head != nil else { return }
     let opens = download.isBackground ? throttle.opens(at: now.instant) : nil

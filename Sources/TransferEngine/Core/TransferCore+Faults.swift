@@ -101,8 +101,7 @@ extension TransferCore {
     }
   }
 
-  /// Asks again for what was under way when the machine went to sleep: its connections are gone, and say so only after
-  /// minutes.
+  /// Asks again for what was under way before sleep: its connections are gone, and say so only after minutes.
   mutating func resumed() {
     endResponses()
     networkChanged()

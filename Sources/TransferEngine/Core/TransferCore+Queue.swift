@@ -2,8 +2,7 @@ internal import PodcastModel
 internal import TransferProtocol
 
 extension TransferCore {
-  /// Which of the wanted downloads may run in the background: those that run already, then by order, as `downloads`,
-  /// `per_host` and the room allow.
+  /// Gives slots to those that run already, then by order, as `downloads`, `per_host` and the room allow.
   mutating func assignSlots() {
     // `update` gives each download its slot.
     if rest != nil { return }

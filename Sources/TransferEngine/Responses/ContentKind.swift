@@ -1,5 +1,4 @@
-/// Tells a web page or an API's answer from audio or video: hotels' login pages, hosts' error pages that come
-/// with status 200.
+/// Tells login pages and hosts' error pages, which come with status 200, from audio or video.
 package enum ContentKind {
   package static let decisive = 512
 

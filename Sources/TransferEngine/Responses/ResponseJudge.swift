@@ -31,8 +31,7 @@ enum ResponseJudge {
     case askWithOverlap
     /// Of no use beside the response under way, which is waited for before it is asked again.
     case notBeside
-    /// The server sends no ranges, or ranges of nobody knows which file. The download asks for the whole file, and readers
-    /// wait until their place comes.
+    /// The server sends no ranges that can be trusted. The whole file is asked for, and readers wait for their place.
     case noRanges
     case complete
     /// The file has so many bytes, by the host's word; nothing of it is stored.
@@ -139,8 +138,7 @@ enum ResponseJudge {
     {
       return .complete
     }
-    // The server may refuse ranges, have a shorter file now, or have told a wrong length: its answer with the whole file shows
-    // which.
+    // Refused ranges, a shorter file, or a wrong length: the answer with the whole file shows which.
     return .noRanges
   }
 

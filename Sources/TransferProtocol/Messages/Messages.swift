@@ -54,8 +54,7 @@ extension ClientMessage: FramedMessage {
 package enum DaemonMessage: Hashable, Sendable {
   /// The answer to `hello`: where its cache is, whatever the client's environment says.
   case welcome(version: UInt32, cache: String, runtime: String)
-  /// Downloads as they are now, and what came of all requests. After `hello` of an observer all that are known, then each
-  /// change.
+  /// Downloads as they are now, and what came of all requests: all that are known after `hello`, then each change.
   case changed([TransferStatus], HTTPCounts)
   /// All that are known have been told.
   case snapshotEnd

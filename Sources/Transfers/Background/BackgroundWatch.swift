@@ -41,8 +41,7 @@ package final class BackgroundWatch {
 
   package func networkChanged() { if bus == nil { connect() } else { askNetwork() } }
 
-  /// Called when the connection to the bus has ended. Connects again after `patience` seconds; where that fails, the next
-  /// change of the network tries again.
+  /// Connects again after `patience` seconds; where that fails, at the next change of the network.
   private func busEnded() {
     bus = nil
     learn(nil)

@@ -107,8 +107,7 @@ extension CacheLayout {
     return evicted
   }
 
-  /// Data files of episodes that the store, which knows `known`, does not know as they are here; and of `known` some whose
-  /// files have gone.
+  /// Data files that the store, which knows `known`, does not know; and of `known` some whose files have gone.
   func foundFiles(besides known: [GenerationName]) -> Event {
     let swept = sweep(
       besides: Dictionary(known.map { ($0.key, $0.generation) }, uniquingKeysWith: { _, last in last }))

@@ -7,8 +7,7 @@ internal import TransferEngine
 internal import TransferProtocol
 internal import TransferStore
 
-/// Does what the engine has decided, and tells it what came of that: the one place where its effects meet the world.
-/// Made, called and let go of by the loop's thread only: that makes it Sendable.
+/// Does what the engine has decided, and tells it what came of that. For the loop's thread only: so it is Sendable.
 final class EngineDriver: @unchecked Sendable {
   private(set) var engine: TransferCore
   let loop: EventLoop
@@ -28,8 +27,7 @@ final class EngineDriver: @unchecked Sendable {
   /// Responses that take no more before the engine has heard of what came.
   private var resting: [FlowReceiver] = []
   private var hearing = Hearing.idle
-  /// Gives what the engine wants of the disk to its threads, in order: when hosts have been asked and clients told, for
-  /// those threads take processors away from who waits for that.
+  /// What the engine wants of the disk: begun when hosts have been asked and clients told, who wait for the processor.
   private var jobs = (waiting: [() -> Void](), underWay: 0)
   private var timer: EventLoop.Timer?
   var report: (Report) -> Void = { _ in }
