@@ -79,7 +79,8 @@ extension Settings {
       "latest_days", "DAYS", "60", "how old the episodes in Latest/ may be; 0: any age", \.latestDays,
       Form.number(0...36_500)),
     .init(
-      "queue_ahead", "N", "3", "how many episodes at the front of Queue/ are downloaded ahead", \.queueAhead,
+      "queue_ahead", "N", "3", "how many episodes at the front of Queue/ are downloaded ahead, each once",
+      \.queueAhead,
       Form.number(0...999)),
     .init(
       "played_margin", "SECONDS", "30", "this near its end an episode counts as played", \.playedMargin,

@@ -42,7 +42,7 @@ private func serve(
   _ request: fuse_req_t?, _ node: UInt64 = 0, _ info: UnsafePointer<fuse_file_info>? = nil, _ body: Body
 ) {
   guard let request else { return }
-  let call = FuseCall(node: node, name: "", handle: info?.pointee.fh ?? 0, caller: FuseCaller(request))
+  let call = FuseCall(request, node, handle: info?.pointee.fh ?? 0)
   body(FuseHandler.of(request), call, FuseReply(request))
 }
 
@@ -54,25 +54,13 @@ private func serve(
   guard let name = name.flatMap({ String(validatingCString: $0) }) else {
     return FuseReply(request).fail(errno)
   }
-  let call = FuseCall(node: node, name: name, handle: 0, caller: FuseCaller(request))
-  body(FuseHandler.of(request), call, FuseReply(request))
+  body(FuseHandler.of(request), FuseCall(request, node, name: name), FuseReply(request))
 }
 
 extension FuseHandler {
   static var operations: fuse_lowlevel_ops {
     var operations = fuse_lowlevel_ops()
-    operations.`init` = { _, connection in
-      if let connection { FuseHandler.negotiate(connection) }
-    }
-    addNodes(&operations)
-    addChanges(&operations)
-    addFiles(&operations)
-    addDirectories(&operations)
-    addAttributes(&operations)
-    return operations
-  }
-
-  private static func addNodes(_ operations: inout fuse_lowlevel_ops) {
+    operations.`init` = { _, connection in if let connection { FuseHandler.negotiate(connection) } }
     operations.lookup = { serve($0, $1, $2, or: .ENOENT) { $0.lookup($1, $2) } }
     // A node's number says by itself what it stands for: nothing is to be forgotten.
     operations.forget = { request, _, _ in fuse_reply_none(request) }
@@ -87,9 +75,7 @@ extension FuseHandler {
     }
     operations.access = { request, node, mask in serve(request, node) { $0.access($1, mask: mask, $2) } }
     operations.statfs = { request, _ in serve(request) { $0.statistics($2) } }
-  }
 
-  private static func addChanges(_ operations: inout fuse_lowlevel_ops) {
     operations.mkdir = { request, parent, name, _ in
       serve(request, parent, name, or: .EILSEQ) { $0.makeDirectory($1, $2) }
     }
@@ -114,9 +100,7 @@ extension FuseHandler {
     operations.create = { request, parent, name, _, _ in
       serve(request, parent, name, or: .EILSEQ) { $0.create($1, $2) }
     }
-  }
 
-  private static func addFiles(_ operations: inout fuse_lowlevel_ops) {
     operations.open = { request, node, info in
       serve(request, node, info) { $0.open($1, flags: info?.pointee.flags ?? 0, $2) }
     }
@@ -139,9 +123,7 @@ extension FuseHandler {
     operations.lseek = { request, node, offset, whence, info in
       serve(request, node, info) { $0.seek($1, to: Int64(offset), whence: whence, $2) }
     }
-  }
 
-  private static func addDirectories(_ operations: inout fuse_lowlevel_ops) {
     operations.opendir = { serve($0, $1, $2) { $0.openDirectory($1, $2) } }
     operations.readdir = { request, node, size, offset, info in
       serve(request, node, info) { $0.readDirectory($1, at: Int64(offset), size: size, plus: false, $2) }
@@ -150,9 +132,7 @@ extension FuseHandler {
       serve(request, node, info) { $0.readDirectory($1, at: Int64(offset), size: size, plus: true, $2) }
     }
     operations.releasedir = { serve($0, $1, $2) { $0.releaseDirectory($1, $2) } }
-  }
 
-  private static func addAttributes(_ operations: inout fuse_lowlevel_ops) {
     operations.setxattr = { request, node, name, value, size, _ in
       let bytes = Array(UnsafeRawBufferPointer(start: value, count: size))
       serve(request, node, name, or: .EINVAL) { $0.setAttribute($1, to: bytes, $2) }
@@ -164,5 +144,6 @@ extension FuseHandler {
       serve(request, node) { $0.listAttributes($1, size: size, $2) }
     }
     operations.removexattr = { serve($0, $1, $2, or: .ENODATA) { $0.removeAttribute($1, $2) } }
+    return operations
   }
 }

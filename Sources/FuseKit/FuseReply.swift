@@ -37,8 +37,8 @@ package struct FuseReply: ~Copyable, @unchecked Sendable {
   }
 
   package consuming func attributes(_ entry: FuseEntry) {
-    var status = entry.status
-    fuse_reply_attr(take(), &status, entry.timeout)
+    var parameters = entry.parameters
+    fuse_reply_attr(take(), &parameters.attr, entry.parameters.attr_timeout)
   }
 
   /// - Returns: false where the opener has gone (it was interrupted): it will send no release.

@@ -94,10 +94,7 @@ package final class FuseSession: @unchecked Sendable {
     fuse_session_exit(session)
   }
 
-  /// Of libfuse: "3.14.0".
   package static var libraryVersion: String { String(cString: fuse_pkgversion()) }
-
-  // MARK: Handing over
 
   /// The connection to the kernel. The mount lives until the last process has closed it.
   package var connection: Int32 { fuse_session_fd(session) }
@@ -108,7 +105,12 @@ package final class FuseSession: @unchecked Sendable {
 
   /// Whether the kernel gives to another process what this one has not answered (Linux 6.9).
   package static func canBeHandedOver(_ greeting: [UInt8]) -> Bool {
-    KernelRequest.offersResending(greeting)
+    // The second flags of struct fuse_init_in: version, subversion, read-ahead, flags, further flags.
+    let place = KernelRequest.headerSize + 16
+    guard greeting.count >= place + 4 else { return false }
+    let flags = greeting.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: place, as: UInt32.self) }
+    let hasResend: UInt32 = 1 << 7
+    return flags & hasResend != 0
   }
 
   /// libfuse learns from the greeting of old what was agreed on; the kernel throws the answer away.
@@ -159,8 +161,6 @@ package final class FuseSession: @unchecked Sendable {
       _ = serving.wait(until: .after(0.005)) { $0.count == 0 ? true : nil }
     }
   }
-
-  // MARK: What the kernel is told to forget
 
   /// The kernel forgets the attributes of `node`; with `data`, its pages too (directories: the listing).
   /// Not from a thread that answers requests where `data` (a reader of it may hold the page).

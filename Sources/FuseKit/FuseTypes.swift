@@ -9,104 +9,72 @@ package struct FuseCall: Sendable {
   package let name: String
   /// Our number of what is open; 0 for other requests.
   package let handle: UInt64
-  package let caller: FuseCaller
-}
-
-/// Who asks: the kernel's words.
-package struct FuseCaller: Sendable {
-  package var user: UInt32 = 0
-  package var group: UInt32 = 0
+  package private(set) var user: UInt32 = 0
+  package private(set) var group: UInt32 = 0
   /// A thread's number, not a process's; 0 for the kernel itself or another pid namespace.
-  package var thread: Int32 = 0
+  package private(set) var thread: Int32 = 0
   /// Whether a process that served before had the request already, and may have done what it asks for.
-  package var isRepeated = false
+  package let isRepeated = KernelRequest.isCurrentRepeated
 
-  init(_ request: fuse_req_t) {
+  init(_ request: fuse_req_t, _ node: UInt64, name: String = "", handle: UInt64 = 0) {
+    (self.node, self.name, self.handle) = (node, name, handle)
     guard let context = fuse_req_ctx(request)?.pointee else { return }
     (user, group, thread) = (context.uid, context.gid, context.pid)
-    isRepeated = KernelRequest.isCurrentRepeated
   }
 }
 
 /// A node as the kernel gets it: for lookups, and for stat(2).
 package struct FuseEntry: Sendable {
-  /// What the kernel keys its caches by; 0 in a listing that gives the name alone.
-  package var node: UInt64
-  /// Another one is another file under the same number.
-  package var generation: UInt64 = 0
-  /// How long the kernel may answer from its caches, in seconds.
-  package var timeout: Double = 0
-  package var isDirectory: Bool
-  /// st_ino.
-  package var inode: UInt64
-  /// Permission bits, without the type.
-  package var permissions: UInt32
-  package var links: UInt32 = 1
-  package var owner: UInt32
-  package var group: UInt32
-  /// In bytes.
-  package var size: Int64 = 0
-  /// In units of 512 bytes.
-  package var blocks: Int64 = 0
-  /// Seconds since 1970, and nanoseconds on top of them.
-  package var modified: (seconds: Int64, nanoseconds: Int32) = (0, 0)
+  let parameters: fuse_entry_param
 
+  /// - Parameters:
+  ///   - node: what the kernel keys its caches by; 0 in a listing that gives the name alone.
+  ///   - generation: another one is another file under the same number.
+  ///   - timeout: how long the kernel may answer from its caches, in seconds.
+  ///   - permissions: without the type.
+  ///   - blocks: in units of 512 bytes.
+  ///   - modified: seconds since 1970, and nanoseconds on top of them.
   package init(
-    node: UInt64, isDirectory: Bool, inode: UInt64, permissions: UInt32, owner: UInt32, group: UInt32
+    node: UInt64, generation: UInt64, timeout: Double, isDirectory: Bool, inode: UInt64, permissions: UInt32,
+    links: UInt32, owner: UInt32, group: UInt32, size: Int64, blocks: Int64,
+    modified: (seconds: Int64, nanoseconds: Int32)
   ) {
-    (self.node, self.isDirectory, self.inode, self.permissions) = (node, isDirectory, inode, permissions)
-    (self.owner, self.group) = (owner, group)
-  }
-
-  var status: stat {
-    var result = stat()
-    result.st_ino = ino_t(inode)
-    result.st_mode = (isDirectory ? S_IFDIR : S_IFREG) | permissions
-    result.st_nlink = nlink_t(links)
-    result.st_uid = owner
-    result.st_gid = group
-    result.st_size = off_t(size)
-    result.st_blocks = blkcnt_t(blocks)
-    // What tools read at once; the kernel shows it as st_blksize.
-    result.st_blksize = 131_072
-    result.st_mtim = timespec(tv_sec: time_t(modified.seconds), tv_nsec: Int(modified.nanoseconds))
-    result.st_atim = result.st_mtim
-    result.st_ctim = result.st_mtim
-    return result
-  }
-
-  var parameters: fuse_entry_param {
-    fuse_entry_param(
+    var status = stat()
+    status.st_ino = ino_t(inode)
+    status.st_mode = (isDirectory ? S_IFDIR : S_IFREG) | permissions
+    status.st_nlink = nlink_t(links)
+    (status.st_uid, status.st_gid) = (owner, group)
+    (status.st_size, status.st_blocks) = (off_t(size), blkcnt_t(blocks))
+    // What tools read at once.
+    status.st_blksize = 131_072
+    status.st_mtim = timespec(tv_sec: time_t(modified.seconds), tv_nsec: Int(modified.nanoseconds))
+    (status.st_atim, status.st_ctim) = (status.st_mtim, status.st_mtim)
+    parameters = fuse_entry_param(
       ino: node, generation: generation, attr: status, attr_timeout: timeout, entry_timeout: timeout)
   }
 }
 
-/// How an open file is to be treated by the kernel.
+/// How the kernel is to treat an open file.
 package struct FuseOpenOptions: Sendable {
-  /// Our number for it.
-  package var handle: UInt64
-  /// Reads come to us as they are, past the page cache and the size.
-  package var isDirect = false
-  /// Pages cached by an earlier open are still good.
-  package var keepsCache = false
-  /// Reads have no position (streams).
-  package var isStream = false
-  /// The listing may be cached (directories).
-  package var cachesListing = false
-  /// Don't send a flush at close(2).
-  package var skipsFlush = false
+  private(set) var info = fuse_file_info()
 
-  package init(handle: UInt64, isDirect: Bool = false) { (self.handle, self.isDirect) = (handle, isDirect) }
-
-  var info: fuse_file_info {
-    var result = fuse_file_info()
-    result.fh = handle
-    result.direct_io = isDirect ? 1 : 0
-    result.keep_cache = keepsCache ? 1 : 0
-    result.nonseekable = isStream ? 1 : 0
-    result.cache_readdir = cachesListing ? 1 : 0
-    result.noflush = skipsFlush ? 1 : 0
-    return result
+  /// - Parameters:
+  ///   - handle: our number for it.
+  ///   - isDirect: reads come to us as they are, past the page cache and the size.
+  ///   - keepsCache: what an earlier open has cached is still right.
+  ///   - isStream: reads have no position.
+  ///   - cachesListing: the kernel may keep the directory's listing.
+  ///   - skipsFlush: close(2) sends no flush.
+  package init(
+    handle: UInt64, isDirect: Bool = false, keepsCache: Bool = false, isStream: Bool = false,
+    cachesListing: Bool = false, skipsFlush: Bool = false
+  ) {
+    info.fh = handle
+    info.direct_io = isDirect ? 1 : 0
+    info.keep_cache = keepsCache ? 1 : 0
+    info.nonseekable = isStream ? 1 : 0
+    info.cache_readdir = cachesListing ? 1 : 0
+    info.noflush = skipsFlush ? 1 : 0
   }
 }
 
@@ -137,6 +105,5 @@ package final class FusePollWaiter: @unchecked Sendable {
 
   deinit { fuse_pollhandle_destroy(handle) }
 
-  /// Has it ask again.
   package func wake() { fuse_lowlevel_notify_poll(handle) }
 }

@@ -7,7 +7,6 @@ internal import Glibc
 struct KernelRequest {
   /// The kernel's number of it. The highest bit says that another process had it before (FUSE_UNIQUE_RESEND).
   private let number: UInt64
-  /// Whether it is FUSE_INIT.
   let isGreeting: Bool
 
   /// - Parameter buffer: as libfuse received it: the header is always there.
@@ -20,24 +19,13 @@ struct KernelRequest {
     number = start.load(fromByteOffset: 8, as: UInt64.self)
   }
 
-  private static let headerSize = 40
+  static let headerSize = 40
 
   /// Whether another process had the request that the calling thread serves.
   static var isCurrentRepeated: Bool { podcastfs_request() >> 63 != 0 }
 
-  /// Notes what the calling thread serves.
   func isServed() { podcastfs_set_request(number) }
 
   /// FUSE_NOTIFY_RESEND, as a message (struct fuse_out_header).
   static let resend: [UInt64] = [16 | 7 << 32, 0]
-
-  /// FUSE_HAS_RESEND, among the flags of a greeting (struct fuse_init_in: version, subversion, read-ahead, flags, further
-  /// flags).
-  static func offersResending(_ greeting: [UInt8]) -> Bool {
-    guard greeting.count >= headerSize + 20 else { return false }
-    let flags = greeting.withUnsafeBytes {
-      $0.loadUnaligned(fromByteOffset: headerSize + 16, as: UInt32.self)
-    }
-    return flags & (1 << 7) != 0
-  }
 }

@@ -24,7 +24,6 @@ package final class ParkedReply: Sendable {
   /// The waiting thread's number; 0 where it is in another pid namespace.
   private let thread: Int32
 
-  /// Looks again at threads whose first signal left the wait alone.
   private static let watcher = WorkQueue(name: "signals", stackSize: 128 * 1024)
   /// Seconds.
   private static let pause = 0.2
@@ -125,7 +124,6 @@ struct PendingSignals {
     self.init(status: String(decoding: bytes, as: UTF8.self))
   }
 
-  /// - Parameter status: the text of /proc/PID/status.
   init(status: String) {
     for line in status.split(separator: "\n") {
       let parts = line.split(separator: "\t")

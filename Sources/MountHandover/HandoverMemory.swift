@@ -11,7 +11,6 @@ package import PosixKit
 ///
 /// What is recorded is changed under the lock only: that makes it Sendable.
 package final class HandoverMemory: Sendable {
-  /// An open file.
   package typealias Record = (index: Int, values: [UInt64])
 
   package enum Word: Int, Sendable {
@@ -46,7 +45,6 @@ package final class HandoverMemory: Sendable {
   /// Bytes of the memory: some more than one MiB. The kernel applies the limit of file sizes (`ulimit -f`) to it.
   private static let size = Int(PODCASTFS_MEMORY_HEADER) + limit * recordWords * 8
 
-  /// A new one, for a mount that begins.
   package init() throws(PosixError) {
     file = try FileDescriptor.inMemory(Self.name)
     try file.truncate(to: Int64(Self.size))
@@ -90,7 +88,6 @@ package final class HandoverMemory: Sendable {
     return fault == 0 ? nil : fault == UInt64(PODCASTFS_FAULT_EXIT) ? "it gave up" : "signal \(fault)"
   }
 
-  /// What other programs find out of a mount.
   package struct Identity: Sendable {
     package let device: UInt64
     package let process: Int32
@@ -110,8 +107,6 @@ package final class HandoverMemory: Sendable {
     return Identity(
       device: load(.device), process: Int32(truncatingIfNeeded: load(.process)), places: load(.places))
   }
-
-  // MARK: Records
 
   private static func word(_ index: Int) -> Int { firstRecord + index * recordWords }
   private var recordCount: Int { min(Self.limit, max(0, Int(truncatingIfNeeded: self[.recordCount]))) }
@@ -139,14 +134,11 @@ package final class HandoverMemory: Sendable {
     free.withLock { $0.append(index) }
   }
 
-  /// All that there are, in the order of their indexes.
   package var records: [Record] {
     (0..<recordCount).filter { memory.load(Self.word($0)) == 1 }.map { index in
       (index, (1..<Self.recordWords).map { memory.load(Self.word(index) + $0) })
     }
   }
-
-  // MARK: The connection's beginning
 
   /// What the kernel and the first process agreed on (FUSE_INIT), as it came.
   package var greeting: [UInt8] {

@@ -37,9 +37,8 @@ final class HandleTable: Sendable {
   }
   private struct State {
     var next: UInt64 = 1
-    var entries: [UInt64: Entry] = [:]
-    /// Where each file is in the mount's memory.
-    var records: [UInt64: Int] = [:]
+    /// With each file's place in the mount's memory.
+    var entries: [UInt64: (what: Entry, record: Int?)] = [:]
   }
   private let state: Monitor<State>
   private let memory: HandoverMemory?
@@ -48,8 +47,7 @@ final class HandleTable: Sendable {
     self.memory = memory
     var state = State()
     for record in memory?.records ?? [] {
-      state.entries[record.values[0]] = .inherited(Opening(record.values))
-      state.records[record.values[0]] = record.index
+      state.entries[record.values[0]] = (.inherited(Opening(record.values)), record.index)
     }
     if let memory { state.next = max(1, memory[.nextHandle]) }
     self.state = Monitor(state)
@@ -58,10 +56,7 @@ final class HandleTable: Sendable {
   func add(_ file: any OpenFile, _ opening: Opening) -> UInt64 {
     let number = takeNumber()
     let record = memory?.add(opening.values(number, file.generation))
-    state.withLock { state in
-      state.entries[number] = .file(file)
-      state.records[number] = record
-    }
+    state.withLock { $0.entries[number] = (.file(file), record) }
     return number
   }
 
@@ -73,7 +68,7 @@ final class HandleTable: Sendable {
 
   /// - Parameter handle: a new one, or that of a process before, which leaves no record of directories.
   func put(_ directory: OpenDirectory, _ handle: UInt64) {
-    state.withLock { $0.entries[handle] = .directory(directory) }
+    state.withLock { $0.entries[handle] = (.directory(directory), nil) }
   }
 
   func takeNumber() -> UInt64 {
@@ -84,7 +79,7 @@ final class HandleTable: Sendable {
     }
   }
 
-  private subscript(handle: UInt64) -> Entry? { state.withLock { $0.entries[handle] } }
+  private subscript(handle: UInt64) -> Entry? { state.withLock { $0.entries[handle]?.what } }
 
   func file(_ handle: UInt64) -> (any OpenFile)? {
     if case .file(let file)? = self[handle] { file } else { nil }
@@ -97,17 +92,12 @@ final class HandleTable: Sendable {
   /// - Returns: the open file, to be closed; nil for a directory.
   @discardableResult
   func remove(_ handle: UInt64) -> (any OpenFile)? {
-    let (entry, record) = state.withLock { state in
-      (state.entries.removeValue(forKey: handle), state.records.removeValue(forKey: handle))
-    }
-    if let record { memory?.remove(record) }
-    if case .file(let file)? = entry { return file }
-    return nil
+    let entry = state.withLock { $0.entries.removeValue(forKey: handle) }
+    if let record = entry?.record { memory?.remove(record) }
+    return if case .file(let file)? = entry?.what { file } else { nil }
   }
 
   var count: Int { state.withLock { $0.entries.count } }
-
-  // MARK: What a process before had open
 
   /// How a file was opened that has not been opened again.
   func inherited(_ handle: UInt64) -> Opening? {
@@ -116,16 +106,15 @@ final class HandleTable: Sendable {
 
   var inheritedFiles: [UInt64] {
     state.withLock { state in
-      state.entries.filter { if case .inherited = $0.value { true } else { false } }.keys.sorted()
+      state.entries.filter { if case .inherited = $0.value.what { true } else { false } }.keys.sorted()
     }
   }
 
-  /// It has been opened again.
   /// - Returns: false where it was closed meanwhile, or another request has opened it first.
   func restore(_ handle: UInt64, _ file: any OpenFile) -> Bool {
     state.withLock { state in
-      guard case .inherited? = state.entries[handle] else { return false }
-      state.entries[handle] = .file(file)
+      guard case .inherited? = state.entries[handle]?.what else { return false }
+      state.entries[handle]?.what = .file(file)
       return true
     }
   }

@@ -46,7 +46,6 @@ final class InotifyEmitter: Sendable {
   private static let limit = 20_000
   /// Makes of a folder's number one that the kernel has for nothing: only episodes have versions.
   private static let standIn: UInt64 = 1 << 53
-  /// How often a name is tried: see `perform`.
   private static let attempts = 3
 
   init(
@@ -78,8 +77,6 @@ final class InotifyEmitter: Sendable {
       state.pending = [:]
     }
   }
-
-  // MARK: What has changed
 
   func announce(_ difference: Difference) {
     let names = inFlight.others(of: difference.names) + difference.news
@@ -149,8 +146,6 @@ final class InotifyEmitter: Sendable {
     tree.path(of: folder).map { ([mountPoint] + $0).joined(separator: "/") }
   }
 
-  // MARK: Making it known
-
   /// Makes the system call for a name. A program that looked the name up after the change may have put it into the kernel's
   /// cache, so that the call fails there. Then the kernel forgets the name, and the call is made again.
   private func perform(_ name: Difference.Name, in parent: String) {
@@ -187,8 +182,6 @@ final class InotifyEmitter: Sendable {
     case (.replaced, _): return utimensat(AT_FDCWD, path, nil, AT_SYMLINK_NOFOLLOW) == 0
     }
   }
-
-  // MARK: What the file system asks
 
   /// The name that the emitter makes known at this moment, if `thread` is the emitter's own; else nil. The mount then
   /// answers the request by itself.

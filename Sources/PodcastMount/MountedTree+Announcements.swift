@@ -6,7 +6,7 @@ internal import PosixKit
 extension MountedTree {
   /// What is being made known, where a request of the emitter's thread is about that name.
   func announced(_ call: FuseCall) -> InotifyEmitter.Entry? {
-    guard let entry = emitter.entry(from: call.caller.thread), entry.name.name == call.name,
+    guard let entry = emitter.entry(from: call.thread), entry.name.name == call.name,
       entry.name.directory.rawValue == call.node
     else { return nil }
     return entry

@@ -2,17 +2,15 @@ package import FuseKit
 internal import PodcastTree
 internal import PosixKit
 
-/// opendir, readdir, releasedir.
 extension MountedTree {
   package func openDirectory(_ call: FuseCall, _ reply: consuming FuseReply) {
-    if isShut(to: call.caller) { return reply.fail(.EACCES) }
+    if isShut(to: call) { return reply.fail(.EACCES) }
     let node = numbers.node(call.node)
     let isKept = kernel.hasListing(of: node)
     fulfil(reply, tree.openDirectory(node, for: caller(call), isKept: isKept)) { reply, directory in
       let handle = self.handles.add(directory)
-      var options = FuseOpenOptions(handle: handle)
-      options.cachesListing = directory.isCacheable
-      options.keepsCache = isKept
+      let options = FuseOpenOptions(
+        handle: handle, keepsCache: isKept, cachesListing: directory.isCacheable)
       if !isKept && directory.isCacheable {
         self.kernel.noteListing(of: node)
         // It has changed since it was looked up.
@@ -60,10 +58,8 @@ extension MountedTree {
       }
       guard wanted - first < items.count else { return nil }
       let item = items[wanted - first]
-      var entry = self.entry(item.attributes)
       // What has no lasting attributes is looked up when it is asked for.
-      if item.attributes.timeout == 0 { entry.node = 0 }
-      return (item.name, entry)
+      return (item.name, self.entry(item.attributes, number: item.attributes.timeout == 0 ? 0 : nil))
     }
   }
 

@@ -3,10 +3,9 @@ internal import Glibc
 internal import PodcastTree
 internal import PosixKit
 
-/// open, read, write, flush, release, lseek.
 extension MountedTree {
   package func open(_ call: FuseCall, flags: Int32, _ reply: consuming FuseReply) {
-    if isShut(to: call.caller) { return reply.fail(.EACCES) }
+    if isShut(to: call) { return reply.fail(.EACCES) }
     let (writes, truncates) = (flags & O_ACCMODE != O_RDONLY, flags & O_TRUNC != 0)
     let opening = HandleTable.Opening(
       numbers.node(call.node), caller(call, sniffs: flags & Self.noAccessTime != 0),
@@ -15,16 +14,14 @@ extension MountedTree {
       opening.node, writes: opening.writes, truncates: truncates, for: opening.caller)
     fulfil(reply, answer) { reply, file in
       let handle = self.handles.add(file, opening)
-      var options = FuseOpenOptions(handle: handle, isDirect: file.isDirect)
-      options.keepsCache = file.keepsCache
-      options.isStream = file.isStream
-      options.skipsFlush = !opening.writes
+      let options = FuseOpenOptions(
+        handle: handle, isDirect: file.isDirect, keepsCache: file.keepsCache, isStream: file.isStream,
+        skipsFlush: !opening.writes)
       if file.changesAttributes { self.kernel.forgetAttributes(of: call.node) }
       if !reply.opened(options) { self.handles.remove(handle)?.close() }
     }
   }
 
-  /// O_NOATIME of open(2).
   private static let noAccessTime: Int32 = 0o1_000_000
 
   package func read(
@@ -58,7 +55,6 @@ extension MountedTree {
     return waiting.take()
   }
 
-  /// Keeps the reply until the bytes are here, or the first of them.
   private func park(
     _ reply: consuming FuseReply, _ file: any OpenFile, _ offset: Int64, _ count: Int,
     _ options: FuseReadOptions, isPartial: Bool, tries: Int = 4

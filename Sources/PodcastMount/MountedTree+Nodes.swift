@@ -2,10 +2,9 @@ package import FuseKit
 internal import PodcastTree
 internal import PosixKit
 
-/// lookup, getattr, setattr, access, statfs, and extended attributes.
 extension MountedTree {
   package func lookup(_ call: FuseCall, _ reply: consuming FuseReply) {
-    if isShut(to: call.caller) { return reply.fail(.EACCES) }
+    if isShut(to: call) { return reply.fail(.EACCES) }
     if let entry = announced(call) { return lookup(entry, reply) }
     let parent = numbers.node(call.node)
     let answer = inFlight.during(
@@ -18,8 +17,8 @@ extension MountedTree {
   }
 
   package func change(_ call: FuseCall, size: Int64?, onlyTimes: Bool, _ reply: consuming FuseReply) {
-    if emitter.entry(from: call.caller.thread)?.name.event == .replaced { return attributes(call, reply) }
-    if emitter.entry(from: call.caller.thread) != nil { return reply.fail(.EIO) }
+    if emitter.entry(from: call.thread)?.name.event == .replaced { return attributes(call, reply) }
+    if emitter.entry(from: call.thread) != nil { return reply.fail(.EIO) }
     let node = numbers.node(call.node)
     let changed = tree.change(node, size: size, onlyTimes: onlyTimes, for: caller(call))
     answer(inFlight.during(.init(node), changed), reply)
@@ -32,7 +31,7 @@ extension MountedTree {
   }
 
   package func access(_ call: FuseCall, mask: Int32, _ reply: consuming FuseReply) {
-    if isShut(to: call.caller) && mask != 0 { return reply.fail(.EACCES) }
+    if isShut(to: call) && mask != 0 { return reply.fail(.EACCES) }
     let answer = tree.access(numbers.node(call.node), mask: mask, for: caller(call))
     fulfil(reply, answer) { reply, _ in reply.succeed() }
   }

@@ -13,7 +13,6 @@ extension MountedTree {
     emitter.resume()
   }
 
-  /// Opens again what a process before had open, then asks `again`.
   func reopen(
     _ handle: UInt64, _ reply: consuming FuseReply,
     _ again: @escaping @Sendable (consuming FuseReply) -> Void

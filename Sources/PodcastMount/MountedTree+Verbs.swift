@@ -2,7 +2,6 @@ package import FuseKit
 internal import PodcastTree
 internal import PosixKit
 
-/// mkdir, rmdir, unlink, rename, link, create, and what makes nodes of other kinds.
 extension MountedTree {
   package func makeDirectory(_ call: FuseCall, _ reply: consuming FuseReply) {
     if let entry = announced(call) { return makeDirectory(entry, reply) }
@@ -103,13 +102,13 @@ extension MountedTree {
     done: @escaping @Sendable (PodcastTree, Caller) -> Answer<Value> = { _, _ in .failure(.EIO) },
     answer: @escaping @Sendable (consuming FuseReply, Value) -> Void
   ) {
-    let thread = call.caller.thread
-    if emitter.entry(from: thread) != nil || call.caller.isRepeated && InotifyEmitter.isOfKilled(thread) {
+    let thread = call.thread
+    if emitter.entry(from: thread) != nil || call.isRepeated && InotifyEmitter.isOfKilled(thread) {
       return reply.fail(.EIO)
     }
     let (tree, caller) = (tree, caller(call))
     var result = work(tree, caller)
-    if call.caller.isRepeated, let failureIfDone {
+    if call.isRepeated, let failureIfDone {
       result = result.recover { $0 == failureIfDone ? done(tree, caller) : .failure($0) }
     }
     let sent = result.then { value in

@@ -25,7 +25,6 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
     tree.observe(self)
   }
 
-  /// Says where notifications go.
   /// - Parameter device: the mount's, as the kernel numbers it.
   package func attach(to session: FuseSession, device: UInt64?) {
     kernel.attach(session)
@@ -98,23 +97,20 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
     }
   }
 
-  /// What `umask` keeps from a caller.
-  func isShut(to caller: FuseCaller) -> Bool { !tree.owner.lets(caller.user, ofGroup: caller.group) }
+  func isShut(to call: FuseCall) -> Bool { !tree.owner.lets(call.user, ofGroup: call.group) }
 
   func caller(_ call: FuseCall, sniffs: Bool = false) -> Caller {
-    Caller(user: call.caller.user, thread: call.caller.thread, sniffs: sniffs)
+    Caller(user: call.user, thread: call.thread, sniffs: sniffs)
   }
 
   /// What is given to the kernel, which remembers an entry's node until it forgets it.
   /// - Parameter number: the kernel's for the node; nil for the usual one.
   func entry(_ attributes: NodeAttributes, number: UInt64? = nil) -> FuseEntry {
-    var entry = FuseEntry(
-      node: number ?? attributes.node.rawValue, isDirectory: attributes.isDirectory,
-      inode: attributes.node.inode, permissions: attributes.permissions & ~tree.owner.mask,
-      owner: tree.owner.user, group: tree.owner.group)
-    (entry.generation, entry.timeout) = (numbers.generation(of: attributes.node), attributes.timeout)
-    (entry.links, entry.size, entry.blocks) = (attributes.links, attributes.size, attributes.blocks)
-    entry.modified = (attributes.modified.seconds, attributes.modified.nanoseconds)
-    return entry
+    let (node, owner, modified) = (attributes.node, tree.owner, attributes.modified)
+    return FuseEntry(
+      node: number ?? node.rawValue, generation: numbers.generation(of: node), timeout: attributes.timeout,
+      isDirectory: node.isDirectory, inode: node.inode, permissions: attributes.permissions & ~owner.mask,
+      links: attributes.links, owner: owner.user, group: owner.group, size: attributes.size,
+      blocks: attributes.blocks, modified: (modified.seconds, modified.nanoseconds))
   }
 }

@@ -44,7 +44,7 @@ extension PodcastTree {
     }
   }
 
-  /// The rows that say which directory a node is in. On the loader's thread.
+  /// The rows that say which directory a node is in.
   private func loadPlace(of node: NodeID) throws {
     try loadSubscriptions()
     try loadSearches()
@@ -52,7 +52,6 @@ extension PodcastTree {
     for search in state.withLock({ $0.searches ?? [] }) { try loadResults(ofSearch: search.id) }
   }
 
-  /// The names that lead from the root to a directory; nil where it is not in memory.
   package func path(of directory: NodeID) -> [String]? { state.withLock { $0.path(of: directory) } }
 
   /// - Parameter truncates: whether the file loses what it has (O_TRUNC).
@@ -66,8 +65,6 @@ extension PodcastTree {
     }
   }
 
-  /// chmod, chown, utimes, truncate.
-  /// - Parameter size: the new size where it is to change.
   package func change(
     _ node: NodeID, size: Int64?, onlyTimes: Bool, for caller: Caller
   ) -> Answer<NodeAttributes> {
@@ -89,8 +86,6 @@ extension PodcastTree {
       return .value(())
     }
   }
-
-  // MARK: Attributes
 
   /// - Returns: ENODATA where it has none of that name, EOPNOTSUPP outside `user.`.
   package func extendedAttribute(_ name: String, of node: NodeID) -> Answer<[UInt8]> {
@@ -140,8 +135,7 @@ extension PodcastTree {
     }
   }
 
-  /// Total is `cache_size`; total minus free is what is cached; less room on the disk lowers only what is
-  /// available. In bytes.
+  /// In bytes. Less room on the disk lowers only what is available.
   package func statistics() -> (total: Int64, free: Int64, available: Int64) {
     let used = state.withLock { $0.cachedBytes }
     let free = max(0, settings.cacheSize - used)

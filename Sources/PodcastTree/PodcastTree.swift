@@ -25,7 +25,7 @@ package final class PodcastTree: Sendable {
   let places: Places
   package let owner: Owner
   let programs: any ProgramTable
-  /// The time of directories that have none of their own.
+  /// Directories that have no time of their own show it.
   let started = FileTime.now
 
   /// The tree's own thread. It may wait for SQLite, never for the network.
@@ -36,11 +36,8 @@ package final class PodcastTree: Sendable {
   let events = EventLog()
   let lastCommit = Monitor<Int64?>(nil)
   private let observer = Monitor(Observer())
+  private struct Observer { weak var kernel: (any ViewObserver)? }
   let completed = Monitor<Callback<(EpisodeEntry, TransferStatus)>?>(nil)
-
-  private struct Observer {
-    weak var kernel: (any ViewObserver)?
-  }
 
   package init(
     catalog: Catalog, transfers: any TransferService, fetcher: any SidecarFetcher,
@@ -68,14 +65,12 @@ package final class PodcastTree: Sendable {
       loader.async { self.takeInCommits() }
     }
     loadDownloads()
-    try? readQueue()
+    try? readQueue(isFirst: true)
     try? downloadAhead()
   }
 
   /// Somebody has opened, marked or ordered an episode: the rules of its subscription leave it alone from then on.
   func noteByHand(_ episode: Int64) { loader.async { try? self.catalog.noteByHand(episode: episode) } }
-
-  // MARK: Observers
 
   /// Sets the observer that tells the kernel and watchers; held weakly.
   package func observe(_ observer: any ViewObserver) { self.observer.withLock { $0.kernel = observer } }
@@ -88,8 +83,6 @@ package final class PodcastTree: Sendable {
   var kernel: (any ViewObserver)? { observer.withLock { $0.kernel } }
 
   func tell(_ difference: Difference) { if !difference.isEmpty { kernel?.changed(difference) } }
-
-  // MARK: Commits
 
   /// Changes the catalogue by `work`; ends when every directory shows it.
   func commit<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) -> Answer<Value> {

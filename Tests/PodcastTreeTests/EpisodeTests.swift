@@ -8,15 +8,6 @@ import Testing
 import TransferProtocol
 
 @Suite struct EpisodeTests {
-  @Test func `The queue is downloaded ahead in its order`() throws {
-    let fixture = try TreeFixture()
-    _ = try fixture.list(try fixture.searched())
-    try fixture.catalog.appendToQueue([3, 1, 2].map(TreeFixture.episode))
-    try fixture.settle()
-    let addresses = [3, 1, 2].map { MediaKey(address: WebAddress("http://media.example/\($0).mp3")) }
-    #expect(fixture.transfers.state.withLock { $0.started } == addresses)
-  }
-
   @Test func aFeedIsFetchedWhenItsDirectoryIsFirstLookedInto() throws {
     let fixture = try TreeFixture()
     let podcast = try fixture.searched()
@@ -304,6 +295,26 @@ import TransferProtocol
     let second = try wait(fixture.tree.open(node, writes: false, for: fixture.me))
     #expect(!first.keepsCache && second.keepsCache)
     for file in [first, second] { file.close() }
+  }
+
+  /// open(2) looks a name up once more after ESTALE, and not a third time.
+  @Test func anOpenIsStaleOnceAtMostWhateverOthersOpen() throws {
+    let fixture = try TreeFixture()
+    let podcast = try fixture.searched()
+    let node = try wait(fixture.tree.lookup("2024-01-01 - Part 1.mp3", in: podcast, for: fixture.me)).node
+    func open(_ generation: UInt32, thread: Int32) throws -> any OpenFile {
+      fixture.transfers.state.withLock {
+        $0.outcome = .success(FakeEpisode(generation: generation, size: 1_000_000))
+      }
+      return try wait(fixture.tree.open(node, writes: false, for: Caller(user: 1000, thread: thread)))
+    }
+    var files = [try open(1, thread: 10)]
+    for thread in [Int32(11), 12] {
+      #expect(throws: Errno.ESTALE) { try open(2, thread: thread) }
+    }
+    for thread in [Int32(11), 12] { files.append(try open(2, thread: thread)) }
+    for file in files { file.close() }
+    #expect(throws: Never.self) { try open(2, thread: 11).close() }
   }
 
   /// Once its row has been read.

@@ -76,6 +76,17 @@ import Testing
     #expect(try read(name) == "WEBVTT of the feed")
   }
 
+  @Test func itTakesThePlaceOfTheFeedsInAnyFormat() throws {
+    let (own, feeds) = (Self.stem + ".srt", Self.stem + ".vtt")
+    func transcripts() throws -> [String] { try fixture.list(podcast).filter { [own, feeds].contains($0) } }
+    #expect(try transcripts() == [feeds])
+    try create(own, "1\n00:00:01,000 --> 00:00:02,000\nFog.\n")
+    #expect(try transcripts() == [own])
+    #expect(failure(fixture.tree.lookup(feeds, in: podcast, for: fixture.me)) == .ENOENT)
+    try wait(fixture.tree.remove(own, in: podcast, for: fixture.me))
+    #expect(try transcripts() == [feeds])
+  }
+
   @Test func whileItIsCopiedItHasItsNameAndItsSize() throws {
     let name = Self.stem + ".txt"
     let created = try wait(fixture.tree.create(name, in: podcast, for: fixture.me))

@@ -203,6 +203,10 @@ final class TreeFixture {
   }
 }
 
+extension OpenDirectory {
+  var names: [String] { items(from: 0, count: 1 << 20).map(\.name) }
+}
+
 /// The kernel and those who watch: keeps what they are told.
 final class FakeKernel: ViewObserver {
   let told = Monitor(Difference())

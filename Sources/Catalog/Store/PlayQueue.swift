@@ -28,13 +28,19 @@ struct PlayQueue: Equatable {
   }
 
   func save(replacing old: PlayQueue, in database: Database) throws {
+    // A place is free for another episode as soon as it is negative.
     for entry in Set(old.entries).subtracting(entries) {
-      try database.run("DELETE FROM queue WHERE episode_id = ?", entry.episode)
+      try database.run("UPDATE queue SET place = -place WHERE episode_id = ?", entry.episode)
     }
     for entry in Set(entries).subtracting(old.entries) {
       try EpisodeRows.check(entry.episode, in: database)
-      try database.run("INSERT INTO queue (episode_id, place) VALUES (?, ?)", entry.episode, entry.place)
+      try database.run(
+        """
+        INSERT INTO queue (episode_id, place) VALUES (?, ?)
+          ON CONFLICT (episode_id) DO UPDATE SET place = excluded.place
+        """, entry.episode, entry.place)
     }
+    try database.run("DELETE FROM queue WHERE place < 0")
   }
 
   var episodes: [Int64] { entries.map(\.episode) }
@@ -74,6 +80,24 @@ struct PlayQueue: Equatable {
 extension Catalog {
   package func queueEntries() throws(CatalogError) -> [QueueEntry] {
     try store.read { try PlayQueue(in: $0).entries }
+  }
+
+  /// Those of the first `count` episodes whose download was not ordered ahead yet, in order.
+  package func queuedToOrder(amongFirst count: Int) throws(CatalogError) -> [Int64] {
+    try store.read {
+      try $0.numbers(
+        """
+        SELECT episode_id FROM (SELECT * FROM queue ORDER BY place LIMIT ?)
+          WHERE is_ordered = 0 ORDER BY place
+        """, count)
+    }
+  }
+
+  /// From now on nobody orders its download ahead, for as long as it is in the queue.
+  package func noteOrderedAhead(_ id: Int64) throws(CatalogError) {
+    try store.write(waitsForDisk: false) {
+      try $0.run("UPDATE queue SET is_ordered = 1 WHERE episode_id = ?", id)
+    }
   }
 
   package func appendToQueue(_ ids: [Int64]) throws(CatalogError) { try changeQueue { try $0.append(ids) } }

@@ -11,7 +11,7 @@ internal import SQLiteKit
 /// There are no migrations: a file of another version is set aside, and a new one begins.
 enum Schema {
   /// To be raised with every change of `tables`, and of the rules by which texts are indexed (`SearchText`).
-  static let version = 149
+  static let version = 150
 
   /// Renames a file whose tables are of another version, and those that SQLite keeps beside it. Of several processes one
   /// does so.
@@ -143,7 +143,8 @@ enum Schema {
     -- What is played next: see `PlayQueue`.
     CREATE TABLE queue (
       episode_id INTEGER PRIMARY KEY REFERENCES episode (id) ON DELETE CASCADE,
-      place INTEGER NOT NULL UNIQUE
+      place INTEGER NOT NULL UNIQUE,
+      is_ordered INTEGER NOT NULL DEFAULT 0      -- its download was ordered ahead, once
     );
 
     CREATE TRIGGER episode_is_played AFTER UPDATE OF played ON episode WHEN new.played = 1 BEGIN

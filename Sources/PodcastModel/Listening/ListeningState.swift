@@ -28,12 +28,11 @@ package struct ListeningState: Hashable, Sendable {
   /// - Parameters:
   ///   - milliseconds: from the start; 0 forgets the position.
   ///   - duration: of the episode, in seconds; nil where unknown.
-  ///   - margin: how many seconds before the end count as the end. Half of a short episode at most.
+  ///   - margin: how many seconds before the end count as the end: a shorter episode has no other position.
   ///   - now: seconds since 1970.
   package mutating func setPosition(_ milliseconds: Int64, duration: Int?, margin: Int, now: Int64) {
-    if let duration, milliseconds > 0 {
-      let end = Int64(duration) * 1000
-      if milliseconds >= end - min(Int64(margin) * 1000, end / 2) { return setPlayed(true, now: now) }
+    if let duration, milliseconds > 0, milliseconds >= Int64(duration - margin) * 1000 {
+      return setPlayed(true, now: now)
     }
     position = max(0, milliseconds)
     if position > 0 { lastPlayed = now }

@@ -17,8 +17,6 @@ struct EpisodeNode: TreeNode {
     }
   }
 
-  // MARK: Opening
-
   func open(writes: Bool, for caller: Caller) -> Answer<any OpenFile> {
     if writes { return .failure(.EROFS) }
     let program = tree.programs.program(ofThread: caller.thread)
@@ -63,7 +61,8 @@ struct EpisodeNode: TreeNode {
       case .forEnd: return awaiting(opened, EpisodeSize.limit - 1)
       }
     }.then { opened in
-      accept(opened, episode, request, intent, program).map { .value($0) } ?? lookAgain(episode, opened)
+      accept(opened, episode, request, intent, program, caller).map { .value($0) }
+        ?? lookAgain(episode, opened)
     }.recover { errno in
       tree.state.withLock { $0.open.close(id) }
       return .failure(errno)
@@ -107,12 +106,14 @@ struct EpisodeNode: TreeNode {
   /// - Returns: nil where others read another representation through this node.
   private func accept(
     _ opened: any OpenEpisode, _ episode: ListedEpisode, _ request: TransferRequest, _ intent: OpenIntent,
-    _ program: Program?
+    _ program: Program?, _ caller: Caller
   ) -> (any OpenFile)? {
     let current = episode.node(generation: opened.generation, size: opened.size)
     let representation = OpenEpisodes.Representation(generation: opened.generation, size: opened.size)
     let isOther = current != id
-    guard tree.state.withLock({ $0.open.settle(id, representation) }) else { return nil }
+    guard tree.state.withLock({ $0.open.settle(id, representation, forThread: caller.thread) }) else {
+      return nil
+    }
     let shownSize: Int64? =
       opened.size == nil
       ? tree.state.withLock { state in
@@ -154,8 +155,6 @@ struct EpisodeNode: TreeNode {
       tree.transfers.order(.leave(episode.mediaKey)) { _ in }
     }
   }
-
-  // MARK: Attributes
 
   func extendedAttributes() -> Answer<AttributeList> {
     tree.detail(id.row).then { detail in
@@ -215,15 +214,13 @@ struct EpisodeNode: TreeNode {
     return .failure(.EIO)
   }
 
-  /// A tag marks; the absence of one changes nothing, as a program may write only the tag that it adds.
-  private func setTags(_ value: String, for caller: Caller) -> Answer<Void> {
-    let tags = value.split(whereSeparator: { $0 == "," || $0.isWhitespace })
-    let marks = [("played", "played"), ("kept", "keep")].filter { tags.contains($0.0) }
-    return marks.reduce(.value(())) { done, mark in done.then { set(mark.1, to: "1", for: caller) } }
-  }
-
   func set(_ key: String, to value: String, for caller: Caller) -> Answer<Void> {
-    if key == EpisodeAttributes.tags { return setTags(value, for: caller) }
+    if key == EpisodeAttributes.tags {
+      // The absence of a tag changes nothing: a program may write only the one that it adds.
+      let tags = value.split(whereSeparator: { $0 == "," || $0.isWhitespace })
+      let marks = [("played", "played"), ("kept", "keep")].filter { tags.contains($0.0) }
+      return marks.reduce(.value(())) { done, mark in done.then { set(mark.1, to: "1", for: caller) } }
+    }
     let isMark = key == "played" || key == "keep"
     guard isMark || key == "state" || key == "position" else { return .failure(.EPERM) }
     if isMark && value != "0" && value != "1" { return .failure(.EINVAL) }

@@ -15,8 +15,8 @@ struct OpenEpisodes: Sendable {
     var handles = 0
   }
   private var nodes: [NodeID: Node] = [:]
-  /// Episodes whose last open was to look its name up again.
-  private var sentAway: Set<Int64> = []
+  /// By open episode: the threads whose last open of it was to look its name up again.
+  private var sentAway: [Int64: Set<Int32>] = [:]
 
   /// The generation of the pages that the kernel has of a node. A node's number holds only a part of it.
   private var pages: [NodeID: UInt32] = [:]
@@ -45,12 +45,14 @@ struct OpenEpisodes: Sendable {
 
   /// An open succeeds.
   /// - Returns: false where others read another representation through the same node: open(2) then looks the name up
-  ///   again, once. A second such open succeeds.
-  mutating func settle(_ node: NodeID, _ representation: Representation) -> Bool {
-    if let other = nodes[node]?.representation, other != representation, sentAway.insert(node.row).inserted {
+  ///   again, once. The thread's second such open succeeds, whatever other threads open meanwhile.
+  mutating func settle(_ node: NodeID, _ representation: Representation, forThread thread: Int32) -> Bool {
+    if let other = nodes[node]?.representation, other != representation,
+      sentAway[node.row, default: []].insert(thread).inserted
+    {
       return false
     }
-    sentAway.remove(node.row)
+    sentAway[node.row]?.remove(thread)
     if nodes[node]?.representation == nil { nodes[node]?.representation = representation }
     return true
   }
@@ -58,6 +60,7 @@ struct OpenEpisodes: Sendable {
   mutating func close(_ node: NodeID) {
     nodes[node]?.handles -= 1
     if nodes[node]?.handles == 0 { nodes[node] = nil }
+    if !isOpen(node.row) { sentAway[node.row] = nil }
   }
 }
 

@@ -102,19 +102,14 @@ extension PodcastTree {
     var bytes = MetricFamily(
       "podcastfs_cache_bytes", .gauge, unit: "bytes", "Bytes of episodes in the cache.")
     bytes.add(cached)
-    return Array(
-      MetricFamily.document([downloads, bytes] + transfers.httpCounts.families + heldMetrics).utf8)
-  }
-
-  private var heldMetrics: [MetricFamily] {
-    let all = gauges + (kernel?.gauges ?? [])
     var held = MetricFamily("podcastfs_held", .gauge, "What is open, parked or in memory.")
     var most = MetricFamily("podcastfs_held_limit", .gauge, "The most of it while nothing is under way.")
-    for gauge in all {
+    for gauge in gauges + (kernel?.gauges ?? []) {
       held.add(Int64(gauge.count), ["what": gauge.name])
       most.add(Int64(gauge.limit), ["what": gauge.name])
     }
-    return [held, most]
+    let families = [downloads, bytes] + transfers.httpCounts.families + [held, most]
+    return Array(MetricFamily.document(families).utf8)
   }
 
   /// Waits until all that was begun on the tree's own thread is done.

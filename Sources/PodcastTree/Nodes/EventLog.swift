@@ -21,8 +21,6 @@ final class EventLog: Sendable {
   /// Whether anybody reads: else nobody needs to look up what happens.
   var hasReaders: Bool { streams.withLock { !$0.isEmpty } }
 
-  // MARK: What happens
-
   func record(_ status: TransferStatus, of entry: EpisodeEntry) {
     let status = status.withLength(ofFeed: EpisodeSize.plausibleLength(of: entry.episode))
     record(

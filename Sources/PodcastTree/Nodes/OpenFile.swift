@@ -1,7 +1,6 @@
 internal import Glibc
 package import PosixKit
 
-/// A file that was made by being opened.
 package typealias CreatedFile = (attributes: NodeAttributes, file: any OpenFile)
 
 package protocol OpenFile: AnyObject, Sendable {
@@ -84,7 +83,6 @@ final class FollowedFile: OpenFile {
 
   var size: Int64? { Self.size(path) }
 
-  /// In bytes; 0 where it is not there.
   static func size(_ path: String) -> Int64 {
     var status = stat()
     return stat(path, &status) == 0 ? Int64(status.st_size) : 0

@@ -12,7 +12,6 @@ protocol TreeNode: Sendable {
   func open(writes: Bool, for caller: Caller) -> Answer<any OpenFile>
   /// What getfattr lists, in that order.
   func extendedAttributes() -> Answer<AttributeList>
-  /// One of them; nil where it has none of that name.
   func extendedAttribute(_ name: String) -> Answer<String?>
   /// - Parameter key: the name without "user.podcastfs.".
   func set(_ key: String, to value: String, for caller: Caller) -> Answer<Void>
@@ -54,7 +53,14 @@ extension PodcastTree {
   /// What a number stands for: the one place that tells the kinds apart.
   func node(_ id: NodeID) -> (any TreeNode)? {
     switch id.kind {
-    case .fixed: fixedNode(id)
+    case .fixed:
+      switch id {
+      case .root, .control: FixedFolder(tree: self, id: id)
+      case .search, .discover, .subscriptions, .downloaded, .latest, .downloading, .paused, .failed, .queue:
+        ViewFolder(tree: self, id: id)
+      case .status, .events, .metrics, .log, .subscriptionList: ControlFile(tree: self, id: id)
+      default: nil
+      }
     case .search: SearchFolder(tree: self, id: id)
     case .result, .subscription: PodcastFolder(tree: self, id: id)
     case .downloadedPodcast: ViewFolder(tree: self, id: id)
@@ -62,16 +68,6 @@ extension PodcastTree {
     case .cover, .transcript, .chapters, .notes: SidecarNode(tree: self, id: id)
     case .upload: UploadNode(tree: self, id: id)
     case nil: nil
-    }
-  }
-
-  private func fixedNode(_ id: NodeID) -> (any TreeNode)? {
-    switch id {
-    case .root, .control: FixedFolder(tree: self, id: id)
-    case .search, .discover, .subscriptions, .downloaded, .latest, .downloading, .paused, .failed, .queue:
-      ViewFolder(tree: self, id: id)
-    case .status, .events, .metrics, .log, .subscriptionList: ControlFile(tree: self, id: id)
-    default: nil
     }
   }
 

@@ -79,7 +79,6 @@ final class Upload: OpenFile {
   func truncate(to size: Int64) -> Errno? {
     let change: Result<Void, Errno> = changing(upTo: size, 0) { () throws(PosixError) in
       try file.truncate(to: size)
-      // Written anew.
       if size == 0 { state.withLock { ($0.isTooLarge, $0.isDirty) = (false, false) } }
     }
     if case .failure(let errno) = change { return errno }
@@ -95,7 +94,6 @@ final class Upload: OpenFile {
       .map { bytes.count }
   }
 
-  /// Refuses what would make it longer than the limit.
   private func changing(
     upTo offset: Int64, _ count: Int, _ change: () throws(PosixError) -> Void
   ) -> Result<Void, Errno> {

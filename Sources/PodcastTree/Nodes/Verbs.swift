@@ -32,10 +32,8 @@ extension PodcastTree {
     verb(on: name, in: parent, caller) { target in
       switch (target, parent.kind) {
       case _ where target.isDirectory: .failure(.EISDIR)
-      // Until it is restored.
       case (.episode(let episode), .subscription):
         self.markAndDrop(episode) { try self.catalog.setHidden($0, episode: episode.id) }
-      // Only there.
       case (.episode(let episode), .result):
         self.commit { try self.catalog.hideInSearch(result: parent.row, episode: episode.id) }
       case (.episode(let episode), .search),
@@ -71,7 +69,6 @@ extension PodcastTree {
     }
   }
 
-  /// - Parameter flags: of renameat2(2).
   package func rename(
     _ name: String, in parent: NodeID, to newName: String, in newParent: NodeID, flags: UInt32,
     for caller: Caller
@@ -136,9 +133,6 @@ extension PodcastTree {
     return folder(parent).map(body) ?? .failure(node(parent) == nil ? .ENOENT : .ENOTDIR)
   }
 
-  // MARK: Searches and subscriptions
-
-  /// Ends when the results can be listed.
   private func search(for name: String, replacing old: Int64?) -> Answer<Search> {
     if let errno = refusal(ofName: name) { return .failure(errno) }
     return Answer.task { self.catalog.search(name, replacing: old, completion: $0) }.then { search in
@@ -209,8 +203,6 @@ extension PodcastTree {
     if EpisodeName.isDirectoryName(name) && !name.lowercased().hasSuffix(".opml") { return nil }
     return EpisodeName.hasForbiddenCharacters(name) ? .EILSEQ : .EPERM
   }
-
-  // MARK: Episodes
 
   /// What rename(2) or link(2) of an episode to a folder orders. The episode stays listed where it was, and the folder
   /// lists it under the name that it has there.

@@ -83,13 +83,15 @@ extension Sidecar {
   static let coverStem = "cover."
 
   /// Those that share the stem of an episode.
-  /// - Parameter own: the user's own transcripts of it. They win over the feed's files of the same names.
+  /// - Parameter own: the user's own transcripts of it. They win over all transcripts of the feed, and over its notes of the
+  ///   same name.
   static func all(
     of episode: Episode, in podcast: Podcast, _ kinds: Set<Settings.Sidecar>, own: [OwnTranscript] = []
   ) -> [Sidecar] {
     let own = own.map { Sidecar(own: $0, of: episode.id, stem: episode.stem) }
-    return named(by: episode, in: podcast, kinds).filter { other in !own.contains { $0.name == other.name } }
-      + own
+    return named(by: episode, in: podcast, kinds).filter { other in
+      own.isEmpty || other.node.kind != .transcript && !own.contains { $0.name == other.name }
+    } + own
   }
 
   private static func named(
@@ -155,7 +157,6 @@ extension Sidecar {
   }
 
   /// A transcript that the user has put beside an episode.
-  /// - Parameter episode: its number.
   convenience init(own: OwnTranscript, of episode: Int64, stem: String) {
     let node = NodeID.ownTranscript(episode: episode, own.ending)
     self.init(

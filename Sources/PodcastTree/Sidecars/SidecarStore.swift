@@ -46,7 +46,6 @@ struct SidecarStore: Sendable {
     return copies
   }
 
-  /// nil where there is none.
   func look(_ key: SidecarKey) -> SidecarCopy? { look(key.fileName) }
 
   private func look(_ name: String) -> SidecarCopy? {

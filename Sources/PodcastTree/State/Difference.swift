@@ -43,7 +43,6 @@ package struct Difference: Hashable, Sendable {
     news += other.news
   }
 
-  /// Adds what is different under one name.
   mutating func add(_ name: String, in directory: NodeID, from old: Shown?, to new: Shown?) {
     let event: Event
     switch (old, new) {
@@ -70,7 +69,6 @@ struct Shown: Sendable {
   let node: NodeID
 }
 
-/// The names, by directory, under which something is shown.
 struct Names: Sendable {
   private(set) var byFolder: [NodeID: [String: Shown]] = [:]
 

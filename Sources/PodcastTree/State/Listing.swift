@@ -67,7 +67,7 @@ struct Listing: Sendable {
     while a < old.items.count || b < new.items.count {
       let order =
         a == old.items.count
-        ? 1 : b == new.items.count ? -1 : ByteOrder.compare(old.items[a].name, new.items[b].name)
+        ? 1 : b == new.items.count ? -1 : strcmp(old.items[a].name, new.items[b].name)
       let name = order < 0 ? old.items[a].name : new.items[b].name
       body(name, order <= 0 ? old.items[a].target : nil, order >= 0 ? new.items[b].target : nil)
       if order <= 0 { a += 1 }
@@ -91,21 +91,8 @@ extension Array {
 /// Compares names by their UTF-8 bytes, as the kernel does. Swift's operators take canonically equivalent names for the
 /// same one.
 enum ByteOrder {
-  static func isBefore(_ a: String, _ b: String) -> Bool { compare(a, b) < 0 }
-  static func isSame(_ a: String, _ b: String) -> Bool { compare(a, b) == 0 }
-
-  /// - Returns: negative, 0 or positive, as memcmp(3).
-  static func compare(_ a: String, _ b: String) -> Int {
-    let order = a.utf8.withContiguousStorageIfAvailable { a in
-      b.utf8.withContiguousStorageIfAvailable { b in
-        let order =
-          a.isEmpty || b.isEmpty ? 0 : Int(memcmp(a.baseAddress!, b.baseAddress!, min(a.count, b.count)))
-        return order == 0 ? a.count - b.count : order
-      }
-    }
-    if let order, let order { return order }
-    return a.utf8.elementsEqual(b.utf8) ? 0 : a.utf8.lexicographicallyPrecedes(b.utf8) ? -1 : 1
-  }
+  static func isBefore(_ a: String, _ b: String) -> Bool { strcmp(a, b) < 0 }
+  static func isSame(_ a: String, _ b: String) -> Bool { strcmp(a, b) == 0 }
 }
 
 enum Target: Sendable {

@@ -2,7 +2,6 @@ internal import PodcastModel
 internal import PosixKit
 internal import TransferProtocol
 
-/// Directories and their attributes, as the kernel gets them.
 extension PodcastTree {
   /// A directory as it is now.
   /// - Parameter isKept: whether the kernel's copy of its listing is right: then nothing is read before it asks.
@@ -101,7 +100,6 @@ package final class OpenDirectory: Sendable {
   /// Whether its listing is in memory; else `read` comes first.
   package var isRead: Bool { listing.withLock { $0 != nil } }
   package var isCacheable: Bool { found?.isCacheable ?? true }
-  package var names: [String] { found?.items.map(\.name) ?? [] }
   /// Whether the directory still lists the same.
   package var isCurrent: Bool {
     guard let listing = found else { return true }
@@ -114,7 +112,6 @@ package final class OpenDirectory: Sendable {
     return tree.listing(of: folder, for: caller).map { found in self.listing.withLock { $0 = found } }
   }
 
-  /// Some of its items from one on, with their attributes as they are now.
   package func items(from first: Int, count: Int) -> [DirectoryItem] {
     guard let listing = found, first < listing.items.count else { return [] }
     let part = listing.items[first..<min(listing.items.count, first + count)]

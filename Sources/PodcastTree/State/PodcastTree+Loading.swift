@@ -75,7 +75,6 @@ extension PodcastTree {
     return entry
   }
 
-  /// Reads what directories that show podcasts need of these.
   func readEntries(_ podcasts: [Podcast], withEpisodes: Bool = false) throws -> [PodcastEntry] {
     loadCopies()
     let results = try podcasts.isEmpty ? [:] : catalog.results(showing: podcasts.map(\.id))
@@ -134,13 +133,14 @@ extension PodcastTree {
     apply(.view(view, try loadListed(selected), query))
   }
 
-  func readQueue() throws {
+  /// - Parameter isFirst: whether the process begins: nothing has changed then.
+  func readQueue(isFirst: Bool = false) throws {
     let entries = try catalog.queueEntries()
     let changed = state.withLock { state in
       Set(state.views.queue.keys).symmetricDifference(entries.map(\.episode))
     }
-    let new = try catalog.episodes(changed.sorted())
-    apply(.queue(entries, episodes: try loadListed(new)))
+    let queue = TreeEvent.queue(entries, episodes: try loadListed(try catalog.episodes(changed.sorted())))
+    if isFirst { state.withLock { _ = $0.apply(queue) } } else { apply(queue) }
     transfers.protect(
       state.withLock { state in entries.compactMap { state.views[.queue]?.episode($0.episode)?.mediaKey } })
   }
@@ -169,14 +169,11 @@ extension PodcastTree {
     }
   }
 
-  // MARK: Answers from memory, else from the catalogue
-
   func listed(_ id: Int64) -> Answer<ListedEpisode> {
     if let found = state.withLock({ $0.episode(id) }) { return .value(found) }
     return detail(id).map { self.listed($0.entry.episode, of: $0.entry.podcast) }
   }
 
-  /// An episode with all that is known of it.
   func detail(_ id: Int64) -> Answer<EpisodeDetails.Detail> {
     if let found = details.find(id) { return .value(found) }
     return .on(loader) {

@@ -60,8 +60,6 @@ extension PodcastTree {
     transfersChanged(state.withLock { Array($0.statuses.keys) })
   }
 
-  // MARK: Searches and subscriptions
-
   func readResults(ofSearch id: Int64) throws {
     let new = try catalog.results(ofSearch: id).map { Folder($0) }
     let old = state.withLock { $0.results[id] ?? [] }
@@ -102,9 +100,6 @@ extension PodcastTree {
     }
   }
 
-  // MARK: Podcasts and episodes
-
-  /// Its facts, and any of its episodes.
   private func podcastChanged(_ id: Int64) throws {
     details.forget(podcast: id)
     let old = state.withLock { $0.podcasts[id] }
@@ -157,15 +152,12 @@ extension PodcastTree {
     freshenViewsSoon()
   }
 
-  /// Records new episodes of a subscription for readers of the events.
   private func recordNew(_ ids: [Int64], of podcast: Int64) throws {
     guard events.hasReaders, state.withLock({ $0.followed[podcast] != nil }),
       let record = try catalog.podcast(podcast)
     else { return }
     events.record(new: try catalog.episodes(ids), of: record)
   }
-
-  // MARK: Downloads
 
   func transferChanged(_ key: MediaKey) {
     let known = state.withLock { state in state.downloadOfKey[key].flatMap { state.downloads[$0] } }
@@ -198,7 +190,6 @@ extension PodcastTree {
     loader.async(after: Self.lifetimeOfRemoved) { [weak self] in self?.apply(.emptied(folder)) }
   }
 
-  /// Reports a state to readers of the events and to the handler of completions.
   private func report(_ status: TransferStatus, before old: TransferStatus?) {
     let isChange = old?.state != status.state && !(old == nil && status.state == .remote)
     // A download that is complete when it is first reported may have been complete for long.
@@ -217,13 +208,21 @@ extension PodcastTree {
     try downloadAhead()
   }
 
+  /// Orders the next episodes of the queue, each once: what the user drops or cancels stays away while it is in the queue.
   func downloadAhead() throws {
-    let next = try catalog.queueEntries().prefix(settings.queueAhead).map(\.episode)
+    let next = try catalog.queuedToOrder(amongFirst: settings.queueAhead)
     let episodes = Dictionary(uniqueKeysWithValues: try catalog.episodes(next).map { ($0.id, $0) })
-    for episode in next.compactMap({ episodes[$0] })
-    where state.withLock({ $0.statuses[episode.mediaKey]?.stage ?? .absent }) == .absent {
-      guard let podcast = try catalog.podcast(episode.podcastID), !episode.isReplaced else { continue }
-      transfers.order(.start(request(for: EpisodeEntry(episode: episode, podcast: podcast)))) { _ in }
+    for episode in next.compactMap({ episodes[$0] }) where !episode.isReplaced {
+      guard let podcast = try catalog.podcast(episode.podcastID) else { continue }
+      let isAbsent = state.withLock { $0.statuses[episode.mediaKey]?.stage ?? .absent } == .absent
+      if !isAbsent {
+        try catalog.noteOrderedAhead(episode.id)
+        continue
+      }
+      let request = request(for: EpisodeEntry(episode: episode, podcast: podcast))
+      transfers.order(.start(request)) { [self] failure in
+        if failure == nil { loader.async { try? self.catalog.noteOrderedAhead(episode.id) } }
+      }
     }
   }
 }

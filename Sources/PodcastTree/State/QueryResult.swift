@@ -28,7 +28,6 @@ struct QueryResult: Sendable {
   var isOutdated = false
   /// When the clock alone may change what it selects, in seconds since 1970.
   private var validUntil = Int64.max
-  /// Of the episodes that are shown.
   private var names: [Int64: (stem: String, name: String)] = [:]
   private var taken = UniqueNames()
 
@@ -109,7 +108,6 @@ struct QueryResult: Sendable {
   }
 }
 
-/// The folders of episodes.
 struct Views: Sendable {
   /// Those whose rows are read from the catalogue: of `Latest/`, and of searches for episodes.
   private(set) var queries: [NodeID: EpisodeQuery]
@@ -144,7 +142,6 @@ struct Views: Sendable {
   func isStale(_ view: NodeID) -> Bool? { results[view]?.isStale(now: FileTime.now.seconds) }
   var stale: [NodeID] { queries.keys.filter { isStale($0) ?? false } }
 
-  /// Has the rows of some views read again.
   mutating func outdate(where isConcerned: (EpisodeQuery) -> Bool) {
     for (view, query) in queries where isConcerned(query) { results[view]?.isOutdated = true }
   }
@@ -195,7 +192,6 @@ extension TreeState {
       uniqueKeysWithValues: states.map { state in (state, Set(rows.filter { $0.has(state) }.map(\.id))) })
   }
 
-  /// Takes in the rows that a view's query has selected.
   mutating func apply(_ view: NodeID, _ episodes: [ListedEpisode], _ query: EpisodeQuery) -> Difference {
     let rows = episodes.compactMap { row(of: $0) }
     let isFirst = views[view] == nil
@@ -207,7 +203,6 @@ extension TreeState {
     return difference
   }
 
-  /// Takes in the queue.
   /// - Parameter episodes: those that are new in it.
   mutating func apply(_ entries: [QueueEntry], _ episodes: [ListedEpisode]) -> Difference {
     let new = Dictionary(entries.map { ($0.episode, $0.place) }, uniquingKeysWith: { first, _ in first })

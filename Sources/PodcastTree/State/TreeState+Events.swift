@@ -17,16 +17,13 @@ enum TreeEvent: Sendable {
   case episodes([ListedEpisode])
   /// The rows of a folder of episodes have been read.
   case view(NodeID, [ListedEpisode], EpisodeQuery)
-  /// - Parameter episodes: those that are new in the queue.
   case queue([QueueEntry], episodes: [ListedEpisode])
   case transfer(MediaKey, TransferStatus?, ListedEpisode?)
-  /// An empty directory of `Downloaded/` goes.
   case emptied(NodeID)
   case copy(Sidecar, SidecarCopy?)
 }
 
 extension TreeState {
-  /// Takes in an event.
   /// - Returns: what has become another in the directories.
   mutating func apply(_ event: TreeEvent) -> Difference {
     switch event {
@@ -68,8 +65,6 @@ extension TreeState {
       return difference
     }
   }
-
-  // MARK: Searches
 
   private mutating func apply(_ searches: [Search], _ times: FolderTimes) -> Difference {
     let isFirst = self.searches == nil
@@ -117,8 +112,6 @@ extension TreeState {
     return difference
   }
 
-  // MARK: Subscriptions
-
   private mutating func apply(_ list: [Folder], _ times: FolderTimes) -> Difference {
     listTimes = times
     let isFirst = subscriptions == nil
@@ -148,8 +141,6 @@ extension TreeState {
     forgetUnshown()
     return difference
   }
-
-  // MARK: Podcasts and episodes
 
   private mutating func apply(_ id: Int64, _ entry: PodcastEntry?) -> Difference {
     let old = podcasts[id]
@@ -183,9 +174,6 @@ extension TreeState {
     return difference
   }
 
-  // MARK: Transfers
-
-  /// - Parameter episode: the episode that the download belongs to; nil where it belongs to none.
   private mutating func apply(
     _ key: MediaKey, _ status: TransferStatus?, _ episode: ListedEpisode?
   ) -> Difference {

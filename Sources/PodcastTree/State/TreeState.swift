@@ -5,10 +5,8 @@ internal import Transcripts
 internal import TransferProtocol
 
 /// The tree in memory, as a value: rows of the catalogue, states of downloads, what is open, and the listings made of them.
-/// It knows no catalogue, no lock and no thread. Rows change by `apply` alone.
+/// It knows no catalogue, no lock and no thread. Rows change by `apply` alone; those that were never read are nil.
 struct TreeState: Sendable {
-  // MARK: Rows of the catalogue; nil before they have been read
-
   /// With the categories of `Discover/` and their languages.
   var searches: [Search]?
   var hasDirectory = false
@@ -16,7 +14,6 @@ struct TreeState: Sendable {
   var results: [Int64: [Folder]] = [:]
   /// By name.
   var subscriptions: [Folder]?
-  /// The directories of results and subscriptions by number.
   var folders: [NodeID: Folder] = [:]
   /// By podcast.
   var followed: [Int64: NodeID] = [:]
@@ -28,8 +25,6 @@ struct TreeState: Sendable {
   var copies: [SidecarKey: SidecarCopy]?
   var own: [MediaKey: [OwnTranscript]]?
 
-  // MARK: Transfers
-
   var statuses: [MediaKey: TransferStatus] = [:]
   /// The episodes that have a download, as far as the catalogue knows them.
   var downloads: [Int64: ListedEpisode] = [:]
@@ -37,20 +32,14 @@ struct TreeState: Sendable {
 
   var views: Views
 
-  // MARK: What is open
-
   var open = OpenEpisodes()
   var uploads: [NodeID: Upload] = [:]
   var nextUpload: Int64 = 1
-
-  // MARK: What is listed
 
   var listings: [NodeID: Listing] = [:]
 
   /// Of more names, only those of the directory asked for last are kept.
   static let namesInMemory = 25_000
-
-  // MARK: Episodes and podcasts
 
   /// From memory; nil where it would have to be read.
   func episode(_ id: Int64) -> ListedEpisode? {
@@ -71,7 +60,6 @@ struct TreeState: Sendable {
     status(of: episode)?.stage ?? .absent
   }
 
-  /// The podcast that a directory or a cover shows.
   func podcast(shownBy node: NodeID) -> Int64? {
     switch node.kind {
     case .result, .subscription: folders[node]?.podcast
@@ -87,7 +75,6 @@ struct TreeState: Sendable {
     return nodes + (followed[podcast].map { [$0] } ?? [])
   }
 
-  /// Whether a directory of a search or a subscription shows an episode of its podcast.
   func shows(_ episode: ListedEpisode, in folder: NodeID) -> Bool {
     if folder.kind == .subscription { return !episode.isHidden }
     return podcasts[episode.podcast]?.results[folder.row]?.contains(episode.id) != true
@@ -99,8 +86,6 @@ struct TreeState: Sendable {
     return (hidden?.count { !$0.contains(episode.id) } ?? 0) + (isListed ? 1 : 0)
       + views.all(ofEpisode: episode.id).count { views[$0]?.name(of: episode.id) != nil }
   }
-
-  // MARK: Sidecars
 
   /// A cover or a file beside an episode, as it is listed.
   func sidecar(_ node: NodeID) -> Sidecar? {
@@ -121,8 +106,6 @@ struct TreeState: Sendable {
   func isListed(_ sidecar: Sidecar) -> Bool {
     copy(of: sidecar).map { !$0.isMissing || !$0.isFresh } ?? true
   }
-
-  // MARK: Directories
 
   /// When what a folder lists last changed, or ENOENT where it is gone; nil where its rows are to be read first.
   func presence(of folder: NodeID) -> Result<FileTime?, Errno>? {

@@ -10,9 +10,7 @@ package struct NodeAttributes: Hashable, Sendable {
   package var size: Int64
   /// In bytes: what of it is on this machine's disk.
   package var stored: Int64
-  /// The times of modification and of change.
   package var modified: FileTime
-  /// How long the kernel may believe all this, in seconds.
   package var timeout = NodeAttributes.lifetime
 
   /// Seconds that the kernel keeps what it is shown, so that a change by whomever is seen within that time.
@@ -32,7 +30,6 @@ package struct NodeAttributes: Hashable, Sendable {
   }
 }
 
-/// A name in a directory, with what stat(2) shows of it.
 package typealias DirectoryItem = (name: String, attributes: NodeAttributes)
 
 /// A time as stat(2) shows it.
@@ -42,8 +39,7 @@ package struct FileTime: Hashable, Comparable, Sendable {
   package var nanoseconds: Int32
 
   package init(_ seconds: Int64, nanoseconds: Int32 = 0) {
-    self.seconds = seconds
-    self.nanoseconds = nanoseconds
+    (self.seconds, self.nanoseconds) = (seconds, nanoseconds)
   }
 
   /// - Parameter nanoseconds: since 1970.
@@ -51,7 +47,6 @@ package struct FileTime: Hashable, Comparable, Sendable {
     self.init(nanoseconds / 1_000_000_000, nanoseconds: Int32(max(0, nanoseconds % 1_000_000_000)))
   }
 
-  /// In nanoseconds since 1970.
   package var sinceEpoch: Int64 { seconds &* 1_000_000_000 &+ Int64(nanoseconds) }
 
   package static var now: FileTime {
@@ -74,7 +69,6 @@ struct AttributeList: Sendable {
   /// Of one text, in bytes.
   private static let longest = 800
 
-  /// Adds `user.podcastfs.NAME`; nothing where there is no value.
   mutating func add(_ name: String, _ value: String?) { add(plain: Self.prefix + name, value) }
 
   mutating func add(plain name: String, _ value: String?) {
@@ -84,10 +78,8 @@ struct AttributeList: Sendable {
 
   mutating func add(_ other: AttributeList) { items += other.items }
 
-  /// In bytes, of all names and values with what lies between them.
   private var size: Int { items.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 2 } }
 
-  /// Whether there is room for `bytes` more before anything is cut.
   func hasRoom(for bytes: Int) -> Bool { size + bytes <= Self.limit }
 
   /// With long texts cut until all of it is under the limit.

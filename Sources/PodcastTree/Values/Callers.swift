@@ -14,22 +14,18 @@ package struct Caller: Hashable, Sendable {
     (self.user, self.thread, self.sniffs, self.resumes) = (user, thread, sniffs, resumes)
   }
 
-  /// The owner of the mount, not by any program.
   package static func owner(_ owner: Owner) -> Caller { Caller(user: owner.user, thread: 0) }
 }
 
-/// The owner of the mount: the user who mounted, or the one that `uid=` names.
 package struct Owner: Hashable, Sendable {
+  /// Who mounted, or whom `uid=` names.
   package var user: UInt32
   package var group: UInt32
   package var mounter: UInt32
   package var mask: UInt32
 
   package init(user: UInt32, group: UInt32, mounter: UInt32? = nil, mask: UInt32 = 0) {
-    self.user = user
-    self.mounter = mounter ?? user
-    self.group = group
-    self.mask = mask
+    (self.user, self.mounter, self.group, self.mask) = (user, mounter ?? user, group, mask)
   }
 
   /// Whether `caller` may use verbs: the owner, the user who mounted, and root may.
@@ -136,9 +132,8 @@ extension Program {
 
   private static let copiers: Set<String> = [
     "7z", "7za", "7zr", "7zz", "apache2", "bsdtar", "caddy", "cpio", "git-annex", "httpd", "lighttpd", "nfsd",
-    "nginx",
-    "pax", "proftpd", "rclone", "rsync", "sftp-server", "smbd", "sshd", "sshd-session", "star", "tar",
-    "unison",
-    "zip",
+    "nginx", "pax", "proftpd", "rclone", "rsync", "sftp-server", "smbd", "sshd", "sshd-session", "star",
+    "tar",
+    "unison", "zip",
   ]
 }

@@ -48,7 +48,6 @@ package struct NodeID: RawRepresentable, Hashable, Sendable {
     return number >= Kind.transcript.rawValue ? .transcript : Kind(rawValue: number)
   }
   package var row: Int64 { Int64(rawValue & Self.rowMask) }
-  /// The number that stat(2) shows.
   package var inode: UInt64 { rawValue & (1 << 53 - 1) }
 
   /// More transcripts of one episode are not shown. Three more are the user's own ones.
