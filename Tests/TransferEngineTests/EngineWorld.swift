@@ -113,7 +113,8 @@ final class EngineWorld {
 
   static func moment(_ seconds: Double, _ asleep: Double = 0) -> Moment {
     Moment(
-      instant: Instant(nanoseconds: UInt64(seconds * 1e9)), wallNanoseconds: Int64((seconds + asleep) * 1e9))
+      instant: Instant(nanoseconds: UInt64(seconds * 1e9)), wallNanoseconds: Int64((seconds + asleep) * 1e9),
+      asleep: asleep)
   }
 
   /// The machine sleeps, and wakes up.

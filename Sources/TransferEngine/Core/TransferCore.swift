@@ -83,7 +83,7 @@ package struct TransferCore: Hashable {
     let before = now
     now = moment
     now.instant = max(moment.instant, before.instant)
-    if now.secondsAsleep(since: before) > 10, !fetches.isEmpty { resumed() }
+    if now.asleep > before.asleep + 10 { resumed() }
     hear(event)
     for name in timers.takeDue(now.instant) { due(name) }
     return finish()

@@ -275,7 +275,9 @@ final class EngineDriver: @unchecked Sendable {
 }
 
 extension Moment {
-  static var current: Moment { Moment(instant: .now, wallNanoseconds: wallClockNanoseconds()) }
+  static var current: Moment {
+    Moment(instant: .now, wallNanoseconds: wallClockNanoseconds(), asleep: MonotonicTime.asleep)
+  }
 }
 
 extension TransferStore {

@@ -115,6 +115,7 @@ extension Simulation {
     case .rest(let rests): tell(.background(rests ? .metered : nil))
     case .sleep:
       wallAhead += 60
+      asleep += 60
       tell(.timer)
     case .settings(let number): change(settings: number)
     case .kill: kill(losingPower: false)
