@@ -65,8 +65,7 @@ package enum QueryField {
 
   private static let signatures: Set<String> = [
     "token", "access_token", "auth", "auth_token", "jwt", "key-pair-id", "policy", "signature", "sig",
-    "hdnea",
-    "hdnts", "hmac",
+    "hdnea", "hdnts", "hmac",
   ]
   private static let secrets: Set<String> = [
     "authkey", "auth_key", "key", "apikey", "api_key", "api-key", "pass", "passwd", "pwd", "pw", "sign",

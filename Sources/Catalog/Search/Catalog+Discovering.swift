@@ -17,12 +17,7 @@ extension Catalog {
       .filter { !known.contains(Search.categoryMark + $0) }
     if missing.isEmpty { return }
     try store.change { database, _ in
-      for name in missing.sorted() {
-        try database.run(
-          "INSERT OR IGNORE INTO search (name, source, searched) VALUES (?, ?, 0)",
-          Search.categoryMark + name,
-          Self.directoryName)
-      }
+      for name in missing.sorted() { try Self.addCategory(Search.categoryMark + name, in: database) }
     }
   }
 
@@ -41,12 +36,15 @@ extension Catalog {
     }
     if !isThere { return false }
     try store.change { database, changes in
-      try database.run(
-        "INSERT OR IGNORE INTO search (name, source, searched) VALUES (?, ?, 0)",
-        search.name + Search.languageMark + language, Self.directoryName)
+      try Self.addCategory(search.name + Search.languageMark + language, in: database)
       if database.changedRows > 0 { changes.append(.search(database.lastInsertedID)) }
     }
     return true
+  }
+
+  private static func addCategory(_ name: String, in database: Database) throws {
+    try database.run(
+      "INSERT OR IGNORE INTO search (name, source, searched) VALUES (?, ?, 0)", name, directoryName)
   }
 
   /// Reads the podcasts of a category from the directory, where another directory was installed since the last time.

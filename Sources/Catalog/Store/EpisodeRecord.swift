@@ -101,7 +101,6 @@ struct EpisodeRecord: RowCoded, Sendable {
 
 /// Queries for episodes; all but the first give them without their notes.
 enum EpisodeRows {
-  /// Some of one podcast from a number on, by number, with their notes.
   static func episodes(from id: Int64, count: Int, in database: Database) throws -> [Episode] {
     try database.all(
       """
@@ -146,8 +145,6 @@ enum EpisodeRows {
     "[" + ids.map { String($0) }.joined(separator: ",") + "]"
   }
 
-  /// Of each key that is known the episode whose enclosure it names; where several share it, one of a subscription, else
-  /// the one first seen.
   static func entries(forKeys keys: [MediaKey], in database: Database) throws -> [EpisodeEntry] {
     let podcast = Episode.columnCount
     return try keys.compactMap { key in
@@ -162,7 +159,6 @@ enum EpisodeRows {
     }
   }
 
-  /// The keys of a podcast's enclosures, except those that another feed names too.
   static func mediaKeys(ofPodcast id: Int64, in database: Database) throws -> [MediaKey] {
     try database.all(
       """

@@ -65,16 +65,12 @@ enum SearchRows {
         WHERE search_id = ? AND podcast_id = ?
         """, position, search, podcast)
       if database.changedRows > 0 { continue }
-      let known = try database.first(
-        "SELECT title FROM podcast WHERE id = ? AND has_title = 1", podcast
-      ) {
-        $0.string(0)
-      }
+      let titled = "SELECT title FROM podcast WHERE id = ? AND has_title = 1"
+      let known = try database.first(titled, podcast) { $0.string(0) }
       let title = found.hasTitle ? found.title : known ?? found.title
       let name = names.claim(EpisodeName.directoryName(title: title))
       try database.run(
-        "INSERT INTO result (search_id, podcast_id, position, name, name_key) VALUES (?, ?, ?, ?, ?)",
-        search,
+        "INSERT INTO result (search_id, podcast_id, position, name, name_key) VALUES (?, ?, ?, ?, ?)", search,
         podcast, position, name, UniqueNames.key(name))
     }
     return search
@@ -103,7 +99,6 @@ enum SearchRows {
     try database.first("SELECT \(Search.columns) FROM search s WHERE s.id = ?", id) { Search($0) }
   }
 
-  /// By name.
   static func searches(in database: Database) throws -> [Search] {
     try database.all("SELECT \(Search.columns) FROM search s ORDER BY s.name") { Search($0) }
   }

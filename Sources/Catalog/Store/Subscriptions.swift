@@ -37,8 +37,7 @@ enum SubscriptionRows {
     let id = database.lastInsertedID
     try Folder.touchSubscriptions(in: database)
     _ = try AwaitedReport.apply(toPodcast: podcast, now: wallClockSeconds(), in: database)
-    let listed = try existing("subscription", ListedRow.subscription(id, in: database))
-    return listed
+    return try existing("subscription", ListedRow.subscription(id, in: database))
   }
 
   static func end(
@@ -197,7 +196,6 @@ enum ListedRow {
     try rows(of: "subscription", "WHERE t.id = ?", id, in: database).first
   }
 
-  /// The subscription whose feed has this address, written in any way that means the same.
   static func subscription(at address: WebAddress, in database: Database) throws -> ListedPodcast? {
     try rows(of: "subscription", "WHERE f.feed_key = ?", FeedKey.text(address), in: database).first
   }
