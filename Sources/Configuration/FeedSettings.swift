@@ -13,11 +13,11 @@ package struct FeedSettings: Hashable, Sendable {
   package static let options: [Option<FeedSettings>] =
     [
       .init(
-        "user_agent", "TEXT", nil, "the name that its requests are sent with", \.userAgent,
-        Form.line, .section),
+        "user_agent", "TEXT", nil, "the name that its requests are sent with", \.userAgent, Form.line,
+        .section),
       .init(
-        "refresh", "SECONDS", nil, "the time between its refreshes; at least 900", \.refresh,
-        Form.refresh, .section),
+        "refresh", "SECONDS", nil, "the time between its refreshes; at least 900", \.refresh, Form.refresh,
+        .section),
     ] + SubscriptionRules.options.map { $0.within(\.rules) }
 }
 

@@ -51,8 +51,8 @@ package struct MountOptions: Hashable, Sendable {
     .init("gid", "GROUP", "who mounts", "the group of all files", \.shownGroup, Form.group),
     .init("umask", "BITS", "0", "permissions to remove, in octal", \.mask, Form.permissions),
     .init(
-      "setuid", "USER", nil, "for root: mount as this user, with this user's files", \.account,
-      Form.line, .mountOnly),
+      "setuid", "USER", nil, "for root: mount as this user, with this user's files", \.account, Form.line,
+      .mountOnly),
   ]
 
   /// The most used of those that are passed on.

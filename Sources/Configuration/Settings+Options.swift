@@ -4,14 +4,12 @@ extension Settings {
     .init(
       "search_url", "URL", "Apple's search service", "the search service; any that answers in Apple's format",
       \.searchURL, Form.address),
-    .init(
-      "country", "CC", "us", "the country whose podcasts are searched, two letters", \.country, Form.country),
+    .init("country", "CC", "us", "the country to search in, two letters", \.country, Form.country),
     .init(
       "search_limit", "N", "50", "how many results a search has at most, 1 to 200", \.searchLimit,
       Form.number(1...200)),
     .init(
-      "cache_size", "SIZE", "10G", "how much room episodes take at most; the least recently read go first",
-      \.cacheSize, Form.size),
+      "cache_size", "SIZE", "10G", "room for episodes; the least recently read go", \.cacheSize, Form.size),
     .init("min_free", "SIZE", "1G", "how much room always stays free on the disk", \.minimumFree, Form.size),
     .init(
       "catalogue_size", "SIZE", "2G",
@@ -27,25 +25,20 @@ extension Settings {
       "directory_every", "off|DAYS", "off",
       "how often the offline directory is fetched, like 30d; never on metered networks", \.directoryEvery,
       Form.days),
-    .init(
-      "downloads", "N", "3", "how many background downloads run at once, 1 to 64", \.downloads,
-      Form.number(1...64)),
+    .init("downloads", "N", "3", "background downloads at once, 1 to 64", \.downloads, Form.number(1...64)),
     .init(
       "per_host", "N", "2", "how many of them run at once from one host, 1 to 64", \.perHost,
       Form.number(1...64)),
+    .init("limit_rate", "SIZE", "none", "bytes per second for background downloads", \.limitRate, Form.rate),
     .init(
-      "limit_rate", "SIZE", "none", "bytes per second of all background downloads; 0: no limit", \.limitRate,
-      Form.rate),
-    .init(
-      "on_metered", "wait|go", "wait", "what background downloads do on metered networks", \.restsOnMetered,
+      "on_metered", "wait|go", "wait", "background downloads on metered networks", \.restsOnMetered,
       Form.rests),
     .init(
-      "on_battery", "go|wait|wait:N", "go",
-      "what background downloads do on battery; wait:30: they wait below 30 percent", \.restsBelowCharge,
-      Form.charge),
+      "on_battery", "go|wait|wait:N", "go", "the same on battery; wait:30: they wait below 30 percent",
+      \.restsBelowCharge, Form.charge),
     .init(
-      "download_hours", "HH:MM-HH:MM", "none", "when background downloads run, in local time",
-      \.downloadHours, Form.hours),
+      "download_hours", "HOURS", "none", "when they run, local time: 22:00-06:00", \.downloadHours, Form.hours
+    ),
     .init(
       "stall_timeout", "SECONDS", "30", "how long a host may send nothing before its connection is closed",
       \.stallTimeout, Form.seconds),
@@ -54,10 +47,7 @@ extension Settings {
       \.readTimeout, Form.seconds),
     .init(
       "connect_timeout", "SECONDS", "15", "how long it may take to connect", \.connectTimeout, Form.seconds),
-    .init(
-      "refresh", "SECONDS", "3600",
-      "the time between refreshes of a subscription while an episode is due; at least 900", \.refresh,
-      Form.refresh),
+    .init("refresh", "SECONDS", "3600", "between refreshes of a feed; at least 900", \.refresh, Form.refresh),
     .init(
       "trigger", "open|read|never", "open",
       "what starts a download; never: reads fetch only what they ask for", \.trigger,
@@ -76,11 +66,10 @@ extension Settings {
     .init(
       "latest", "N", "100", "how many episodes Latest/ shows, up to 10000", \.latest, Form.number(0...10_000)),
     .init(
-      "latest_days", "DAYS", "60", "how old the episodes in Latest/ may be; 0: any age", \.latestDays,
+      "latest_days", "DAYS", "60", "how old episodes in Latest/ may be; 0: any age", \.latestDays,
       Form.number(0...36_500)),
     .init(
-      "queue_ahead", "N", "3", "how many episodes at the front of Queue/ are downloaded ahead, each once",
-      \.queueAhead,
+      "queue_ahead", "N", "3", "episodes of Queue/ to download ahead, each once", \.queueAhead,
       Form.number(0...999)),
     .init(
       "played_margin", "SECONDS", "30", "this near its end an episode counts as played", \.playedMargin,

@@ -34,8 +34,8 @@ package struct SyncSettings: Hashable, Sendable {
     .init("user", "NAME", nil, "your name on the server", \.user, Form.line, .section),
     .init("password", "TEXT", nil, "your password, or an app password", \.password, Form.secret, .section),
     .init(
-      "password_command", "COMMAND", nil, "a command that prints the password", \.passwordCommand,
-      Form.line, .section),
+      "password_command", "COMMAND", nil, "a command that prints the password", \.passwordCommand, Form.line,
+      .section),
     .init(
       "device", "NAME", "podcastfs-HOSTNAME", "what the server calls this device (gPodder only)", \.device,
       Form.device, .section),

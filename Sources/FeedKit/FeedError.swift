@@ -20,8 +20,9 @@ package enum FeedError: Error, Hashable, Sendable, CustomStringConvertible {
     switch self {
     case .notAFeed(let found): found.description(wanted: "a feed")
     case .notAList(let found) where found.kind == .other:
-      "is neither OPML nor addresses, one a line, nor a backup of another app"
+      "is neither a list of subscriptions (OPML, or one address a line) nor a backup of another app"
         + (found.reason.map { ": \($0)" } ?? "")
+    case .notAList(let found) where found.kind == .list: "is damaged: it breaks off before its first feed"
     case .notAList(let found): found.description(wanted: "a list of subscriptions")
     case .tooLarge(let limit): "is larger than \(limit >> 20) MiB"
     case .damagedCompression: "is compressed, but its compression is damaged"

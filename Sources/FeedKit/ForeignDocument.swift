@@ -7,7 +7,7 @@ package struct ForeignDocument: Hashable, Sendable {
     case webPage = "is a web page"
     case feed = "is a feed"
     case list = "is a list of subscriptions (OPML)"
-    case other = "is something else"
+    case other
     case backup = "is a database or backup that cannot be used"
   }
 
@@ -47,8 +47,9 @@ package struct ForeignDocument: Hashable, Sendable {
   func description(wanted: String) -> String {
     switch kind {
     case .nothing: kind.rawValue
+    case .other: "is not \(wanted)"
     case .backup: "\(kind.rawValue): \(reason ?? "it is damaged")"
-    default: "\(kind.rawValue), not \(wanted)\(reason.map { ": \($0)" } ?? "")"
+    case .webPage, .feed, .list: "\(kind.rawValue), not \(wanted)"
     }
   }
 }

@@ -121,7 +121,7 @@ package final class RuleKeeper: @unchecked Sendable {
         _ = kept.withLock { $0[key, default: []].insert(id) }
       }
       // Read after that: a change from now on finds the podcast noted.
-      podcast.episodes[place].take(transfers.status(of: key))
+      podcast.episodes[place].facts.take(transfers.status(of: key))
     }
     queued.remove(id)
     if podcast.episodes.contains(where: { $0.facts.queuePlace != nil }) { queued.insert(id) }
@@ -178,9 +178,9 @@ package final class RuleKeeper: @unchecked Sendable {
   }
 }
 
-extension RuledEpisode {
+extension EpisodeFacts {
   package mutating func take(_ status: TransferStatus?) {
-    facts.download = status?.stage ?? .absent
-    if status?.isKept ?? false { facts.marks.insert(.kept) }
+    download = status?.stage ?? .absent
+    if status?.isKept ?? false { marks.insert(.kept) }
   }
 }

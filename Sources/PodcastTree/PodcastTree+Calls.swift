@@ -60,7 +60,7 @@ extension PodcastTree {
   ) -> Answer<any OpenFile> {
     guard let found = self.node(node) else { return .failure(.ENOENT) }
     return found.open(writes: writes, for: caller).map { file in
-      if truncates, let upload = file as? Upload { _ = upload.truncate(to: 0) }
+      if truncates { (file as? Upload)?.empty() }
       return file
     }
   }

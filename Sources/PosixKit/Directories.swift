@@ -47,6 +47,18 @@ package enum Directories {
     }
   }
 
+  /// The file that a path means, also where a symbolic link leads to nothing yet.
+  package static func target(of path: String) -> String {
+    var path = path
+    // As many as the kernel follows (path_resolution(7)).
+    for _ in 0..<40 {
+      guard let link = linkTarget(path) else { break }
+      let folder = link.hasPrefix("/") ? "" : path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+      path = folder + link
+    }
+    return path
+  }
+
   /// The names in `path` without "." and "..", in no order.
   package static func names(in path: String) throws(PosixError) -> [String] {
     guard let directory = opendir(path) else { throw .last("list", path) }

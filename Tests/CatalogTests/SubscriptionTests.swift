@@ -130,7 +130,7 @@ import Testing
     let world = try CatalogWorld()
     let error = #expect(throws: CatalogError.self) { try world.catalog.importOPML(bytes) }
     #expect(
-      error?.errno == .EINVAL && error?.message.contains(reason ?? "is neither OPML") == true,
+      error?.errno == .EINVAL && error?.message.contains(reason ?? "is neither a list") == true,
       "\(error as Any)")
     #expect(try world.catalog.subscriptions().isEmpty)
   }

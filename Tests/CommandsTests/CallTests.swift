@@ -32,10 +32,47 @@ import Testing
     #expect(refresh.end == .exit(1) && refresh.errors.hasPrefix("podcastfs: \(good): "), "\(refresh.errors)")
   }
 
-  @Test func whatIsSaidOfAListNamesItsFile() throws {
-    let list = try environment.home.write("list.opml", "no list")
-    let result = try run("import", list)
-    #expect(result.errors.hasPrefix("podcastfs: \(list): the list of subscriptions is "), "\(result.errors)")
+  @Test(arguments: [
+    ("", "the file is empty"), ("  \n", "the file is empty"),
+    (
+      "no list",
+      "the file is neither a list of subscriptions (OPML, or one address a line) nor a backup of another app: "
+        + "line 1 is no address: “no list”"
+    ),
+    (
+      "\u{7F}ELF\u{1}",
+      "the file is neither a list of subscriptions (OPML, or one address a line) nor a backup of another app"
+    ),
+    ("<html><body>Hello</body></html>", "the file is a web page, not a list of subscriptions"),
+    ("<rss><channel/></rss>", "the file is a feed, not a list of subscriptions"),
+    ("<opml version='2.0'><head><title>Min", "the file is damaged: it breaks off before its first feed"),
+    ("SQLite format 3\0", "the file is a database or backup that cannot be used: "),
+  ])
+  func whatIsSaidOfAFileThatIsNoListIsPlain(text: String, words: String) throws {
+    let list = try environment.home.write("list.opml", text)
+    let told = try run("import", list).errors
+    #expect(told.hasPrefix("podcastfs: \(list): \(words)"), "\(told)")
+    // The list beside a lost catalogue.
+    try environment.home.write("data/podcastfs/subscriptions.opml", text)
+    for suffix in ["", "-wal", "-shm"] {
+      unlink(environment.home.path("data/podcastfs/catalog.sqlite") + suffix)
+    }
+    let restored = try run("list").errors
+    #expect(restored.contains("did not come back: \(words)"), "\(restored)")
+  }
+
+  @Test func anExportGoesThroughALink() throws {
+    let home = environment.home
+    try home.write("there/old.opml", "old")
+    for (link, target) in [("link", "there/old.opml"), ("there/dangling", "new.opml")] {
+      #expect(symlink(target, home.path(link)) == 0)
+      #expect(try run("export", home.path(link)).end == .exit(0))
+    }
+    for file in ["there/old.opml", "there/new.opml"] {
+      let text = String(decoding: try Directories.read(home.path(file)), as: UTF8.self)
+      #expect(text.contains("<opml"), "\(file)")
+    }
+    #expect(Directories.linkTarget(home.path("link")) == "there/old.opml")
   }
 
   @Test func optionsOfEveryCommandMayStandBeforeIt() throws {

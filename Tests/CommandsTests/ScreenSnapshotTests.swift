@@ -83,7 +83,7 @@ struct ScreenSnapshotTests {
     try StoredScreens.check("mounting") { columns in
       try catalogue.screen(["mount -o min_free=0", "unmount", "unmount"], columns)
     }
-    try catalogue.run("mount", "--quiet", "-o", "min_free=0,latest_days=0,queue_ahead=0")
+    try catalogue.run("mount", "--quiet", "-o", "min_free=0,latest_days=0,queue_ahead=0,played_margin=3")
     defer { _ = try? Products.run("podcastfs", ["unmount", "--lazy"], in: catalogue.environment) }
     try catalogue.run("search", "harbour")
     try catalogue.run("subscribe", "1")

@@ -86,6 +86,25 @@ import Testing
     #expect(fixture.log.contains("bad.opml, copied to Subscriptions: it names no feed"))
   }
 
+  @Test func aListThatIsCutOffIsNoSuccess() throws {
+    let fixture = try MountFixture()
+    try fixture.mount()
+    let list = fixture.root + "/Subscriptions/subscriptions.opml"
+    #expect(errnoOf { truncate(list, 0) } == .EROFS)
+    let tool = try fixture.shell("truncate -s 0 '\(list)'")
+    #expect(tool.wait() == .exit(1) && tool.errors.contains("Invalid argument"), "\(tool.errors)")
+    #expect(fixture.log.contains("subscriptions.opml, copied to Subscriptions: the file is empty"))
+    // As Samba and editors write.
+    do {
+      let file = try FileDescriptor(opening: list, O_WRONLY)
+      #expect(ftruncate(file.rawValue, 0) == 0)
+      try file.write(Array("\(fixture.origin.url("/feed.xml"))\n".utf8), at: 0)
+    }
+    #expect(try fixture.list(fixture.root + "/Subscriptions").count == 2)
+    let empty = try fixture.shell(": > '\(list)'; cat '\(list)'")
+    #expect(empty.wait() == .exit(0) && empty.output.contains("xmlUrl"), "\(empty.errors)")
+  }
+
   /// The further pages of a feed's archive (RFC 5005) come before a command ends.
   @Test func aCommandEndsWhenTheWholeArchiveIsHere() throws {
     let fixture = try MountFixture()

@@ -47,7 +47,7 @@ struct DocumentationTests {
   @Test func everyOptionIsInTheConfigurationsTable() throws {
     let folder = attributesPage.dropLast("Attributes.md".count)
     let page = String(decoding: try Directories.read(folder + "Configuration.md"), as: UTF8.self)
-    let help = try Products.run("podcastfs", ["help", "options"], in: TestEnvironment()).output
+    let help = try Products.run("podcastfs", ["help", "--all", "options"], in: TestEnvironment()).output
     let keys = help.split(separator: "\n").filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }.map { line in
       line.dropFirst(2).prefix { $0 != "=" && $0 != " " }
     }

@@ -19,4 +19,22 @@ import Testing
     #expect(restart.end == .exit(1))
     #expect(restart.errors.contains("a demonstration ends with its process"), "\(restart.errors)")
   }
+
+  @Test(.enabled(if: getuid() == 0 && Products.isInstalled("setpriv")))
+  func theDoctorLooksAtTheMountsOfItsCaller() throws {
+    let fixture = try MountFixture()
+    try fixture.mount()
+    #expect(try fixture.run("doctor").output.contains("mounted on \(fixture.root)\n"))
+    let stranger = try TestEnvironment(["PODCASTFS_SEARCH_URL": fixture.directory.url])
+    let program = try stranger.home.write(
+      "podcastfs", try Directories.read(Products.path("podcastfs"), limit: 1 << 30))
+    #expect(try ChildProcess.run(["chown", "-R", "65534:65534", stranger.home.path]).status == 0)
+    chmod(program, 0o755)
+    let doctor = try RunningProcess(
+      "setpriv", ["--reuid=65534", "--regid=65534", "--clear-groups", program, "doctor"],
+      environment: stranger.variables)
+    _ = doctor.wait()
+    #expect(doctor.output.contains("libfuse") && !doctor.output.contains("mount on"), "\(doctor.output)")
+    #expect(!doctor.output.contains(fixture.root), "\(doctor.output)")
+  }
 }

@@ -5,7 +5,7 @@ _podcastfs() {
   if ((COMP_CWORD == 1)); then
     words=$(podcastfs help | sed -n 's/^  \([a-z]\)/\1/p' | sed 's/  .*//; s/ | /\n/g')
   elif [[ $before == -o ]]; then
-    words=$(podcastfs help options | sed -n 's/^  \([a-z_]*=\{0,1\}\).*/\1/p')
+    words=$(podcastfs help --all options | sed -n 's/^  \([a-z_]*=\{0,1\}\).*/\1/p')
   elif [[ $typed == -* ]]; then
     words=$(podcastfs help "${COMP_WORDS[1]}" | grep -o -- '--[a-z-]*' | sort -u)
   else

@@ -80,7 +80,9 @@ private struct RuleOutlook {
       throw CommandFailure("the podcast is not followed any more")
     }
     let statuses = try session.statuses()
-    for place in ruled.episodes.indices { ruled.episodes[place].take(statuses[ruled.episodes[place].key]) }
+    for place in ruled.episodes.indices {
+      ruled.episodes[place].facts.take(statuses[ruled.episodes[place].key])
+    }
     (name, self.own) = (ruled.name, own)
     configured = try session.catalog.configuredRules(ofPodcast: podcast)
     let rules = own.completed(by: configured)

@@ -25,19 +25,15 @@ extension Command {
     ].compactMap(\.self)
     let query = try arguments.operands().joined(separator: " ")
     let session = try CatalogSession(options: options)
-    LastSearch(query, nil).store(in: session.places)
+    LastSearch.store(query, nil, in: session.places)
     let answer = try session.wait { session.catalog.find(query, completion: $0) }
     let found = try answer.podcasts.map { podcast in
       FoundLine(
         podcast: podcast, now: session.catalog.now,
         isFollowed: try session.catalog.subscription(feedURL: podcast.feedURL.forRequest) != nil)
     }
-    let results = found.map { line in
-      LastSearch.Result(
-        title: line.podcast.title, shown: line.shown(line.podcast.feedURL),
-        address: line.podcast.feedURL.forRequest, mayBePrivate: answer.mayBePrivate(line.podcast))
-    }
-    LastSearch(query, results).store(in: session.places)
+    let results = found.map { LastSearch.result($0, mayBePrivate: answer.mayBePrivate($0.podcast)) }
+    LastSearch.store(query, results, in: session.places)
     StandardStreams.show(
       .members(["query": query, "source": answer.source, "results": found.map(\.json)])
     ) {
@@ -56,7 +52,7 @@ extension Command {
   }
 }
 
-private struct FoundLine {
+struct FoundLine {
   let podcast: FoundPodcast
   let now: Int64
   let isFollowed: Bool
@@ -85,51 +81,36 @@ private struct FoundLine {
   }
 }
 
-/// What the last `search` came to, so that `subscribe` takes its numbers, titles and addresses. A printed address may
+/// What the last `search` printed, so that `subscribe` takes its numbers, titles and addresses. A printed address may
 /// hide a token that the feed needs.
 struct LastSearch {
-  struct Result {
-    var title: String
-    /// As it is printed, and as it is asked for.
-    var shown: String
-    var address: String
-    /// Whether it may be on a private host.
-    var mayBePrivate: Bool
-  }
-
   private let query: String?
   /// nil before the search ends, and where it failed: numbers then refer to nothing, and not to what an earlier search found.
-  private let results: [Result]?
+  private let results: [JSONValue]?
   /// A search prints fewer.
   private static let mostResults = 10_000
 
   private static func file(in places: Places) -> String { places.state + "/last-search.json" }
 
-  init(_ query: String, _ results: [Result]?) { (self.query, self.results) = (query, results) }
-
   init(in places: Places) {
     let bytes = try? Directories.read(Self.file(in: places), limit: 1 << 20)
     let json = bytes.flatMap { try? JSONValue(parsing: $0) }
     query = json?["query"]?.text
-    results = json?["results"]?.elements.map { entry in
-      func text(_ name: String) -> String { entry[name]?.text ?? "" }
-      return Result(
-        title: text("title"), shown: text("shown"), address: text("feed"),
-        mayBePrivate: entry["may_be_private"]?.flag == true)
-    }
+    results = if case .array(let all)? = json?["results"] { all } else { nil }
   }
 
-  /// Remembers it in place of the one before.
-  func store(in places: Places) {
-    let entries = results?.map { result in
-      JSONValue.members([
-        "title": result.title, "shown": result.shown, "feed": result.address,
-        "may_be_private": result.mayBePrivate,
-      ])
-    }
-    let members = [("query", query.map(JSONValue.string)), ("results", entries.map(JSONValue.array))]
-    let json = JSONValue.object(members.compactMap { name, value in value.map { (name, $0) } })
-    try? Directories.replace(Self.file(in: places), with: Array(json.compactText.utf8))
+  /// Remembers a search in place of the one before.
+  static func store(_ query: String, _ results: [JSONValue]?, in places: Places) {
+    let json = JSONValue.members(["query": query, "results": results])
+    try? Directories.replace(file(in: places), with: Array(json.compactText.utf8))
+  }
+
+  /// One of its results.
+  static func result(_ line: FoundLine, mayBePrivate: Bool) -> JSONValue {
+    .members([
+      "title": line.podcast.title, "shown": line.shown(line.podcast.feedURL),
+      "feed": line.podcast.feedURL.forRequest, "may_be_private": mayBePrivate,
+    ])
   }
 
   /// Forgets the last search, whose title and address may be those of a podcast that the user forgets.
@@ -140,12 +121,18 @@ struct LastSearch {
   /// - Throws: `CommandFailure` for a number or a title that was not printed.
   func address(of word: String) throws -> (address: String, isTyped: Bool) {
     let results = results ?? []
+    func found(_ result: JSONValue) -> (address: String, isTyped: Bool) {
+      let address = result["feed"]?.text ?? ""
+      return (address, result["may_be_private"]?.flag == true || address == word)
+    }
     if let number = Int(word), number <= Self.mostResults {
       guard results.indices.contains(number - 1) else { throw CommandFailure("\(word): \(missing)") }
-      return (results[number - 1].address, results[number - 1].mayBePrivate)
+      return found(results[number - 1])
     }
-    let result = results.first { $0.shown == word || $0.title.lowercased() == word.lowercased() }
-    if let result { return (result.address, result.mayBePrivate || result.address == word) }
+    let named = results.first {
+      $0["shown"]?.text == word || $0["title"]?.text?.lowercased() == word.lowercased()
+    }
+    if let named { return found(named) }
     // A greater one is Apple's.
     if word.utf8.allSatisfy({ (48...57).contains($0) }) { return ("id:\(word)", true) }
     guard !SubscriptionAddress.typed(word).isEmpty || word.contains(":") else {

@@ -320,8 +320,8 @@ extension Command {
     """
     podcastfs export [--state] [FILE]
 
-    Writes your subscriptions as OPML 2.0, to FILE or to standard output. Addresses of private feeds are whole: they have your
-    passwords and tokens.
+    Writes your subscriptions as OPML 2.0, to FILE (or the file that it links to) or to standard output. Addresses of private feeds
+    are whole: they have your passwords and tokens.
 
       --state  writes JSON with all that another machine needs, but no audio: subscriptions, rules, searches, positions, marks,
                hidden and kept episodes, the queue. podcastfs import reads it
@@ -351,7 +351,7 @@ extension Command {
         throw CommandFailure("\(file): \(error)")
       }
     } else {
-      try Directories.replace(file, with: bytes)
+      try Directories.replace(Directories.target(of: file), with: bytes)
     }
   }
 }

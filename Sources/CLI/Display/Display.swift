@@ -131,41 +131,34 @@ package enum ColumnText {
 
   private static func wrapped(line: String, _ columns: Int, _ hanging: Int) -> String {
     let indent = line.prefix { $0 == " " }.count
-    var result = blanks(indent)
-    var used = indent
-    var isFirst = true
-    for word in line.dropFirst(indent).split(separator: " ", omittingEmptySubsequences: false) {
-      let parts = parts(word)
-      for (place, part) in parts.enumerated() {
-        let blank = isFirst || place > 0 ? "" : " "
-        let taken = width(part)
-        let isTooLong = indent + hanging + taken > columns
-        if isFirst || used + blank.count + taken <= columns || isTooLong && parts.count == 1 {
-          result += blank + part
-          used += blank.count + taken
-        } else if !part.isEmpty {
-          result += "\n" + blanks(indent + hanging) + part
-          used = indent + hanging + taken
-        }
-        isFirst = false
+    var (lines, used) = ([blanks(indent)], 0)
+    for part in parts(line.dropFirst(indent)) {
+      let word = part.drop { $0 == " " }
+      let isTooLong = indent + hanging + width(String(word)) > columns
+      if used == 0 || used + width(part) <= columns || isTooLong {
+        lines[lines.count - 1] += part
+        used = max(used, indent) + width(part)
+      } else if !word.isEmpty {
+        lines.append(blanks(indent + hanging) + word)
+        used = indent + hanging + width(String(word))
       }
     }
-    return result
+    return lines.joined(separator: "\n")
   }
 
-  /// The parts of a word that a break may divide: scripts with wide characters have no blanks. No line begins with a mark.
-  private static func parts(_ word: Substring) -> [String] {
+  /// What a break may part: words with the blanks before them, and wide characters, because scripts that have them have no
+  /// blanks. No line begins with a mark.
+  private static func parts(_ text: Substring) -> [String] {
     var parts: [String] = []
-    var isBehindWide = false
-    for character in word {
-      let isWide = width(character) > 1
-      if parts.isEmpty || (isWide || isBehindWide) && !character.isPunctuation {
-        parts.append("")
-      }
+    var last: Character = " "
+    for character in text {
+      let isWord = character == " " && last != " "
+      let isBesideWide = last != " " && (width(character) > 1 || width(last) > 1) && !character.isPunctuation
+      if parts.isEmpty || isWord || isBesideWide { parts.append("") }
       parts[parts.count - 1].append(character)
-      isBehindWide = isWide
+      last = character
     }
-    return parts.isEmpty ? [""] : parts
+    return parts
   }
 
   /// A line of two columns: a form, and from `column` on what it means, wrapped there. Below it where the form is

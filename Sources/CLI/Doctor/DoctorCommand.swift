@@ -81,8 +81,9 @@ package enum MachineChecks {
       .fine("libfuse \(FuseSession.libraryVersion)"), device("/dev/fuse"),
       helper(ChildProcess.find("fusermount3")), keeping,
     ]
-    return findings.compactMap(\.self) + MountTable.all().filter(\.isOurs).map { mount($0.mountPoint) }
-      + libraries()
+    // Another user's mount answers its own user alone.
+    let mounts = MountTable.all().filter { $0.isOurs && $0.user == geteuid() }
+    return findings.compactMap(\.self) + mounts.map { mount($0.mountPoint) } + libraries()
   }
 
   /// Opens the device as a mount does.

@@ -237,24 +237,17 @@ struct KnownEpisodes {
 
   /// Those that a query selects, in its order.
   func selected(by query: EpisodeQuery) throws -> [One] {
-    let entries = try catalog.entries(forKeys: Array(statuses.keys))
-    var downloads: [EpisodeQuery.State: Set<Int64>] = [:]
-    for state in EpisodeQuery.State.allCases where state.isOfDownload && query.concerns(state) {
-      let having = entries.filter { key, _ in statuses[key].map { Self.isIn(state, $0) } ?? false }
-      downloads[state] = Set(having.map(\.value.episode.id))
+    let facts = try catalog.entries(forKeys: Array(statuses.keys)).map { key, entry in
+      var facts = EpisodeFacts(id: entry.episode.id, title: "", show: "", published: 0)
+      facts.take(statuses[key])
+      return facts
     }
-    return try all(catalog.episodes(selectedBy: query, downloads: downloads, limit: query.limit).map(\.id))
-  }
-
-  private static func isIn(_ state: EpisodeQuery.State, _ status: TransferStatus) -> Bool {
-    switch state {
-    case .cached: status.stage == .complete
-    case .kept: status.isKept
-    case .downloading: status.stage == .running
-    case .paused: status.stage == .paused
-    case .failed: status.stage == .failed
-    default: false
-    }
+    let states = EpisodeQuery.State.allCases.filter { $0.isOfDownload && query.concerns($0) }
+    let downloads = states.map { state in (state, Set(facts.filter { $0.has(state) }.map(\.id))) }
+    return try all(
+      catalog.episodes(
+        selectedBy: query, downloads: Dictionary(uniqueKeysWithValues: downloads), limit: query.limit
+      ).map(\.id))
   }
 
   func all(_ ids: [Int64]) throws -> [One] {

@@ -5,18 +5,19 @@ extension Command {
   static let help = Command(
     """
     podcastfs help [COMMAND|options]
+    podcastfs help --all options
 
-    Lists the commands, explains one, or explains the options of a mount and of the configuration file.
+    Lists the commands, explains one, or explains the usual options of a mount and of the configuration file.
 
+      --all     explains all options
       --manual  prints the manual page for man(1)
     """
   ) { arguments in
     if arguments.takeFlag("--manual") { return StandardStreams.write(Manual.page) }
+    let isWhole = arguments.takeFlag("--all")
     switch try arguments.operands().first {
     case nil: StandardStreams.print(Help.overview)
-    case "options"?:
-      StandardStreams.print(
-        OptionHelp.all.map { Help.entry($0.form, $0.text + $0.remark) }.joined(separator: "\n"))
+    case "options"?: StandardStreams.print(Help.options(isWhole: isWhole))
     case let topic?:
       let command = try CommandLineTool.command(topic, or: ["options"])
       StandardStreams.print(command.form.text(columns: Help.columns))
@@ -40,6 +41,18 @@ enum Help {
       case .heading(let words), .literal(let words), .paragraph(let words): ColumnText.wrapped(words, columns)
       }
     }.joined(separator: "\n")
+  }
+
+  /// Those that people set, within 24 lines of 80 columns.
+  private static let usualOptions = """
+    country cache_size min_free downloads limit_rate on_metered download_hours refresh trigger sidecars latest latest_days
+    queue_ahead notify on_complete setuid allow_other
+    """.split { $0.isWhitespace }
+
+  fileprivate static func options(isWhole: Bool) -> String {
+    let shown = OptionHelp.all.filter { isWhole || usualOptions.contains(Substring($0.key)) }
+    let rest = ["More: podcastfs help --all options, or podcastfs(1)"]
+    return (shown.map { entry($0.form, $0.text + $0.remark) } + (isWhole ? [] : rest)).joined(separator: "\n")
   }
 
   private static let groups = """

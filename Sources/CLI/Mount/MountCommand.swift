@@ -13,7 +13,7 @@ extension Command {
     Mounts podcasts on an empty folder, ~/Podcasts by default, which it makes where it is missing.
 
       -f          stays in the foreground
-      -o OPTIONS  options separated by commas; podcastfs help options lists them
+      -o OPTIONS  options separated by commas; podcastfs help options lists the usual ones
 
     SOURCE is for mount(8) and fstab(5), and means nothing: none.
     """

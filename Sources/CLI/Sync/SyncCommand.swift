@@ -112,14 +112,8 @@ private enum SyncLogin {
 
   /// For the owner alone from then on: it holds a secret.
   private static func write(_ sync: SyncSettings, to path: String) throws {
-    var file = path
-    if let resolved = realpath(path, nil) {
-      // A link to it stays one.
-      defer { free(resolved) }
-      file = String(cString: resolved)
-    } else {
-      try Directories.create(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]))
-    }
+    let file = Directories.target(of: path)
+    try Directories.create(String(file[..<(file.lastIndex(of: "/") ?? file.startIndex)]))
     let old = Directories.exists(file) ? try Directories.read(file, limit: 1 << 20) : []
     try Directories.replace(file, with: Array(sync.written(into: String(decoding: old, as: UTF8.self)).utf8))
   }

@@ -142,7 +142,11 @@ struct SubscriptionCopy: Sendable {
     do {
       let list = try catalog.importOPML(
         try Directories.read(path, limit: OPMLDocument.byteLimit), mayBePrivate: true)
-      return list.added == 0 ? nil : "\(list.added) subscriptions came back from \(path)"
+      guard let problem = list.problems.first else {
+        return list.added == 0 ? nil : "\(list.added) subscriptions came back from \(path)"
+      }
+      rename(path, path + ".unread")
+      return "\(list.added) subscriptions came back, perhaps not all: \(problem): see \(path).unread"
     } catch {
       rename(path, path + ".unread")
       return "the subscriptions of the earlier one did not come back: \(error): see \(path).unread"

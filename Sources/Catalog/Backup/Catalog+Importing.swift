@@ -76,7 +76,7 @@ extension Catalog {
       return try feeds.fetcher.reader.list(bytes)
     } catch {
       if case .storage(let reason) = error { throw CatalogError(reason.errno, reason.description) }
-      throw CatalogError(.EINVAL, "the list of subscriptions \(error)")
+      throw CatalogError(.EINVAL, "the file \(error)")
     }
   }
 

@@ -32,8 +32,10 @@ extension OPMLDocument {
     }
     let builder = OPMLBuilder()
     let reading = try document.read(by: builder, byteLimit: byteLimit)
-    if builder.state.rootName == "opml" { return builder.state.finished(reading.warnings) }
     var foreign = ForeignDocument(head: document.bytes, root: builder.state.rootName)
+    if foreign.kind == .list, reading.isWhole || !builder.state.document.feeds.isEmpty {
+      return builder.state.finished(reading.warnings)
+    }
     if foreign.kind == .other,
       let found = document.withText({ OPMLBuilder.State(lines: $0, reason: &foreign.reason) })
     {

@@ -44,7 +44,12 @@ struct ControlFile: TreeNode {
   }
 
   func change(size: Int64?, onlyTimes: Bool) -> Answer<NodeAttributes> {
-    isList && (size == 0 || onlyTimes) ? attributes() : .failure(size == nil ? .EPERM : .EROFS)
+    if isList, onlyTimes { return attributes() }
+    // Only a program that is writing it has something to cut off.
+    guard let size, isList, let upload = tree.state.withLock({ $0.uploads[id] }) else {
+      return .failure(size == nil ? .EPERM : .EROFS)
+    }
+    return upload.truncate(to: size).map { .failure($0) } ?? attributes()
   }
 }
 

@@ -77,10 +77,13 @@ final class Upload: OpenFile {
   func truncate(to size: Int64) -> Errno? {
     let change: Result<Void, Errno> = changing(upTo: size, 0) { () throws(PosixError) in
       try file.truncate(to: size)
-      if size == 0 { state.withLock { ($0.isTooLarge, $0.isDirty) = (false, false) } }
+      if size == 0 { state.withLock { $0.isTooLarge = false } }
     }
     return if case .failure(let errno) = change { errno } else { nil }
   }
+
+  /// Opened with O_TRUNC: a shell that has written nothing yet may close it once.
+  func empty() { if truncate(to: 0) == nil { state.withLock { $0.isDirty = false } } }
 
   func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, Errno>? {
     Result { () throws(PosixError) in try file.read(into: buffer, at: offset) }.mapError(\.errno)
@@ -168,10 +171,16 @@ extension PodcastTree {
 
   /// A write to `subscriptions.opml` itself adds what is new in it.
   func writtenList() throws -> any OpenFile {
-    try Upload(node: .subscriptionList, name: nil) { [weak self] bytes in
-      self?.importFile(bytes, Self.listName) ?? .failure(.EIO)
-    } onIdle: { _ in
-    }.open()
+    try state.withLock { state in
+      if let known = state.uploads[.subscriptionList] { return known.open() }
+      let upload = try Upload(node: .subscriptionList, name: nil) { [weak self] bytes in
+        self?.importFile(bytes, Self.listName) ?? .failure(.EIO)
+      } onIdle: { [weak self] upload in
+        self?.state.withLock { if !upload.isOpen { $0.uploads[.subscriptionList] = nil } }
+      }
+      state.uploads[.subscriptionList] = upload
+      return upload.open()
+    }
   }
 
   /// Subscribes to the feeds of a list, or to the feed or page that a link file names. What cannot be used is written to

@@ -66,7 +66,7 @@ extension PodcastTree {
 
   /// Of a directory, or a file that is one of a kind.
   private func attributes(of id: NodeID, _ state: TreeState) -> NodeAttributes {
-    if let upload = state.uploads[id] { return upload.attributes }
+    if id.kind == .upload, let upload = state.uploads[id] { return upload.attributes }
     if !id.isDirectory { return controlFileAttributes(id, state) }
     let presence = state.presence(of: id)
     var attributes = directoryAttributes(id, changed: (try? presence?.get()) ?? nil)
