@@ -64,8 +64,6 @@ package indirect enum BusValue: Hashable, Sendable {
     if case .double(let number) = self { number } else { integer.map(Double.init) }
   }
 
-  package var isTrue: Bool { self == .bool(true) }
-
   package var list: [BusValue] { if case .array(_, let list) = self { list } else { [] } }
 
   package subscript(key: String) -> BusValue? {

@@ -1,6 +1,7 @@
 internal import Configuration
 internal import Directory
 internal import FeedKit
+internal import Glibc
 internal import MountService
 internal import PodcastModel
 internal import PosixKit
@@ -45,7 +46,7 @@ package enum CommandLineTool {
     let words = Array(arguments.dropFirst())
     switch arguments.first {
     case nil:
-      StandardStreams.write(Help.overview + "\n", to: StandardStreams.errors)
+      StandardStreams.write(Help.overview + "\n", to: STDERR_FILENO)
       return 64
     case MountProbe.word: return MountProbe.run(words)
     case FeedWorker.argument: return FeedWorker.run()

@@ -20,8 +20,6 @@ enum StandardStreams {
   static var isJSON: Bool { mode.withLock { $0.isJSON } }
   static var isCut: Bool { mode.withLock { $0.isCut } }
 
-  static var errors: Int32 { STDERR_FILENO }
-  static var errorIsTerminal: Bool { Terminal.errors.isTerminal }
   static var outputIsTerminal: Bool { Terminal.output.isTerminal }
 
   /// A line on standard output; a reader that has gone (EPIPE) ends the program as it ends any filter.
@@ -55,8 +53,14 @@ enum StandardStreams {
     let text = PrintableText.line(OperandText.shown(in: text))
     mode.withLock { $0.notices?.append(text) }
     let line = "podcastfs: \(text)"
-    let shown = errorIsTerminal ? ColumnText.wrapped(line, Terminal.errors.width, hanging: 2) : line
+    let shown =
+      Terminal.errors.isTerminal ? ColumnText.wrapped(line, Terminal.errors.width, hanging: 2) : line
     write(shown + "\n", to: STDERR_FILENO)
+  }
+
+  /// Why a download waits.
+  static func waiting(_ reason: String) -> String {
+    reason.hasPrefix("waiting") ? reason : "waiting: \(reason)"
   }
 
   /// Errors that one notification shows.

@@ -20,7 +20,7 @@ extension Catalog {
       let keys = try EpisodeRows.mediaKeys(ofPodcast: id, in: database)
       try AwaitedReport.forget(podcast: id, in: database)
       try Forgetting.hide(id, in: database, &changes)
-      try FullText.reset(in: database)
+      try FullText.makeAnew(in: database)
       // Whoever fills the index hears of it.
       changes.append(.everything)
       return keys
@@ -41,50 +41,73 @@ extension Catalog {
 // Keeps the catalogue as large as what is followed, not as what was ever seen.
 extension Catalog {
   private static let day: Int64 = 24 * 3600
-  /// Seconds until the next look where the catalogue is larger than it may be.
+  /// Seconds until the next look where the catalogue stays larger than it may be.
   private static let soon: Int64 = 600
   /// Seconds since a podcast was looked at, after which it goes.
   private static let patience: Int64 = 30 * 24 * 3600
   /// A podcast that was looked at a moment ago stays, however large the catalogue is.
-  private static let leastPatience: Int64 = 3600
+  private static let leastPatience: Int64 = 60
+  /// Steps in which podcasts are forgotten: after each the index is merged and the size is judged again.
+  private static let steps = 32
 
   private static let isShownNowhere = """
     NOT EXISTS (SELECT 1 FROM result r
       WHERE r.podcast_id = p.id AND r.state <> \(ResultState.gone.rawValue))
     """
 
-  /// Once a day, for all processes together, and soon after the catalogue has become larger than it may be.
+  /// Once a day, for all processes together; at once where the catalogue has grown beyond what it may have, and soon again
+  /// where it still is larger.
   /// - Returns: the seconds until it is due again.
   func lookAfter(cached: @escaping @Sendable () -> [MediaKey]) -> Double {
-    let state = try? store.read { database in
-      let isLarge = try database.usedBytes() > settings.catalogueSize
-      return (isLarge: isLarge, last: try database.number("SELECT upkeep FROM counter") ?? 0)
+    let state = try? store.read {
+      (bytes: try $0.usedBytes(), last: try $0.number("SELECT upkeep FROM counter") ?? 0)
     }
-    guard let state else { return Double(Self.day) }
-    let (now, period) = (store.now, state.isLarge ? Self.soon : Self.day)
+    guard let (bytes, last) = state else { return Double(Self.day) }
+    let period = bytes > settings.catalogueSize ? Self.soon : Self.day
     // A clock that was set back must not keep it for ever.
-    if state.last > now - period && state.last <= now { return Double(period - (now - state.last)) }
-    feeds.background.async { [self] in try? forgetUnused(keeping: cached()) }
-    return Double(period)
+    let rest = last > store.now ? 0 : max(last + period - store.now, 0)
+    let isDue = bytesLookedAt.withLock { known in
+      guard known != .max, rest == 0 || bytes > max(known, settings.catalogueSize) else { return false }
+      known = .max
+      return true
+    }
+    if isDue {
+      feeds.background.async { [self] in
+        try? forgetUnused(keeping: cached())
+        bytesLookedAt.withLock { $0 = (try? usedBytes()) ?? 0 }
+      }
+    }
+    return Double(rest == 0 ? period : rest)
   }
 
   /// Forgets what nobody follows, sees in a search, keeps, has queued or has in the cache, when it is a while ago that it was
   /// looked at. Where the catalogue is larger than it may be, what no search shows goes at once, then the episodes of what
-  /// searches show, which come again when somebody looks.
+  /// searches show, which come again when somebody looks: no more than it takes.
   /// - Parameter cached: what the cache has, or is to have.
   package func forgetUnused(keeping cached: [MediaKey]) throws(CatalogError) {
     let held = Set(try entries(forKeys: cached).values.map(\.podcast.id))
     try store.write(.refresh) { try $0.run("UPDATE counter SET upkeep = ?", store.now) }
     try finishForgetting()
     for podcast in try unused(for: Self.patience, Self.isShownNowhere, held) { try forgetUnused(podcast) }
-    for isWhole in [true, false] {
-      let condition = isWhole ? Self.isShownNowhere : "p.episode_count > 0"
-      for podcast in try unused(for: Self.leastPatience, condition, held) {
-        if try usedBytes() <= settings.catalogueSize { return }
+    if try !isTooLarge() { return }
+    let hidden = try unused(for: Self.leastPatience, Self.isShownNowhere, held)
+    let shown = try unused(
+      for: Self.leastPatience, "p.episode_count > 0 AND NOT \(Self.isShownNowhere)", held)
+    var rest = (hidden.map { ($0, isWhole: true) } + shown.map { ($0, isWhole: false) })[...]
+    if rest.isEmpty { return }
+    let step = max(rest.count / Self.steps, 1)
+    // The index keeps what was taken out of it until it is merged.
+    try FullText.merge(store)
+    while !rest.isEmpty, try isTooLarge() {
+      for (podcast, isWhole) in rest.prefix(step) {
         if isWhole { try forgetUnused(podcast) } else { try empty(podcast) }
       }
+      rest = rest.dropFirst(step)
+      try FullText.merge(store)
     }
   }
+
+  private func isTooLarge() throws(CatalogError) -> Bool { try usedBytes() > settings.catalogueSize }
 
   /// Podcasts that nobody follows, keeps, or has looked at for so many seconds, those longest unused first.
   private func unused(

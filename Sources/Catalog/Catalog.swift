@@ -20,6 +20,8 @@ package final class Catalog: Sendable {
   let feeds: FeedRefresher
   let apple: AppleSearch
   let chartsOnTheirWay = Monitor<Set<Int64>>([])
+  /// The size of the catalogue when it was last looked after; the largest number meanwhile.
+  let bytesLookedAt = Monitor<Int64>(0)
   package let transcripts: LazyTranscriptIndex
   let requests: RequestMaker
   let http: HTTPClient
@@ -62,16 +64,8 @@ package final class Catalog: Sendable {
       fetcher: FeedFetcher(requests: requests, http: http, reader: feedReader, tasks: tasks), texts: texts,
       tasks: tasks,
       log: log, archiveBytes: archiveBytes)
-    if let setAside = store.setAside {
-      notes.withLock {
-        $0.append(
-          "the catalogue was of another version of podcastfs: it was set aside as \(setAside), and a new one begun"
-        )
-      }
-    }
-    if let restored = store.subscriptionCopy.restore(into: self) {
-      notes.withLock { $0.append(restored) }
-    }
+    let told = [store.setAside, store.subscriptionCopy.restore(into: self)].compactMap(\.self)
+    notes.withLock { $0 = told }
     if let note { log.write(note) }
   }
 
@@ -101,7 +95,7 @@ package final class Catalog: Sendable {
   package func startScheduler(held: @escaping @Sendable () -> [MediaKey: Int] = { [:] }) {
     observeChanges { [feeds, texts] change in
       switch change {
-      case .subscriptions, .subscription, .results: feeds.scheduler.wake()
+      case .subscriptions, .subscription, .results, .texts: feeds.scheduler.wake()
       case .refreshed, .everything:
         feeds.scheduler.wake()
         // A command that refreshes a podcast leaves its texts to the mount's index.

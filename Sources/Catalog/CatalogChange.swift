@@ -38,11 +38,6 @@ package struct CatalogCommit: Hashable, Sendable {
   /// One more than the commit's before, whichever process made that.
   package var number: Int64
   package var changes: [CatalogChange]
-
-  package init(number: Int64, changes: [CatalogChange]) {
-    self.number = number
-    self.changes = changes
-  }
 }
 
 extension CatalogChange {

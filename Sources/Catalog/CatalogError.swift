@@ -60,10 +60,6 @@ package struct CatalogError: Error, Hashable, Sendable, CustomStringConvertible 
 
   /// Why the catalogue's file can't be used: a person needs to know where it is.
   init(opening path: String, _ error: any Error) {
-    if let damage = CatalogError(damageOf: path, error) {
-      self = damage
-      return
-    }
     let reason = CatalogError(wrapping: error)
     let database = error as? DatabaseError
     let isPlain = database?.file == nil && [.ENOSPC, .EDQUOT, .EROFS, .EACCES].contains(reason.errno)
@@ -73,14 +69,15 @@ package struct CatalogError: Error, Hashable, Sendable, CustomStringConvertible 
 
   /// An error of the catalogue's own file. A message about damage is in words for a person.
   init(using path: String, _ error: any Error) {
-    self = CatalogError(damageOf: path, error) ?? CatalogError(wrapping: error)
-  }
-
-  private init?(damageOf path: String, _ error: any Error) {
-    guard let error = error as? DatabaseError, error.isDamaged else { return nil }
+    guard let database = error as? DatabaseError, database.isDamaged else {
+      self.init(wrapping: error)
+      return
+    }
     self.init(
-      error.errno,
-      "the catalogue \(path) is damaged (\(error.message)): podcastfs doctor tells what can be done")
+      database.errno,
+      database.isOfIndex
+        ? "the full-text index was damaged, and is made anew: try again"
+        : "the catalogue \(path) is damaged (\(database.message)): podcastfs doctor tells what can be done")
   }
 
   /// What the status of an answer means that is no 2xx.

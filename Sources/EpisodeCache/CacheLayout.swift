@@ -20,7 +20,6 @@ package struct CacheLayout: Hashable, Sendable {
 
   package var episodes: String { cache + "/episodes" }
   package var maps: String { runtime + "/maps" }
-
   package func whole(_ key: MediaKey, _ generation: UInt32) -> String { "\(episodes)/\(key)-\(generation)" }
   package func part(_ key: MediaKey, _ generation: UInt32) -> String { whole(key, generation) + ".part" }
   package func journal(_ key: MediaKey, _ generation: UInt32) -> String { whole(key, generation) + ".ranges" }
@@ -61,8 +60,7 @@ package struct CacheLayout: Hashable, Sendable {
     return status
   }
 
-  /// Creates the folders where they are missing, and the tag that tells backups to pass the cache by
-  /// (bford.info/cachedir).
+  /// Creates the folders, and the tag that tells backups to pass the cache by (bford.info/cachedir).
   package func create() throws {
     for folder in [cache, episodes, maps] { try Directories.createPrivate(folder) }
     let tag = cache + "/CACHEDIR.TAG"
@@ -90,8 +88,7 @@ package struct CacheLayout: Hashable, Sendable {
     return nil
   }
 
-  /// When a generation was last read (see `EpisodeReader.noteRead`), in nanoseconds since 1970; nil where its
-  /// data file is not there.
+  /// When a generation was last read, in nanoseconds since 1970; nil where its data file is not there.
   package func lastRead(_ key: MediaKey, _ generation: UInt32) -> Int64? {
     Self.status(of: data(key, generation)).map {
       Int64($0.st_atim.tv_sec) * 1_000_000_000 + Int64($0.st_atim.tv_nsec)

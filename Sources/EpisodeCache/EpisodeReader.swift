@@ -2,8 +2,7 @@ internal import Glibc
 package import PodcastModel
 package import PosixKit
 
-/// Reads a generation's bytes where they are, in the mount: no message, no copy through the daemon. Keeps what
-/// it has open, also after the files have lost their names.
+/// Reads a generation's bytes where they are, without the daemon, also after the files have lost their names.
 package final class EpisodeReader: Sendable {
   package let generation: UInt32
   private let data: FileDescriptor
@@ -45,7 +44,6 @@ package final class EpisodeReader: Sendable {
 
   /// The exact size, nil while it is not known.
   package var total: Int64? { map.map(\.total) ?? knownTotal }
-
   package var received: Int64 { map?.received ?? durable.count }
 
   package func contains(_ range: Range<Int64>) -> Bool {

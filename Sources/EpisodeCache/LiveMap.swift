@@ -120,7 +120,6 @@ package final class LiveMap: Sendable {
   // The writer's side: one thread at a time.
 
   func set(total: Int64?) { memory.store(Word.total, total.map { UInt64($0) } ?? Self.unknown) }
-
   func set(received: Int64) { memory.store(Word.received, UInt64(received)) }
 
   /// Their bytes must have been written.

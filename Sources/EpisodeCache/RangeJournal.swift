@@ -98,8 +98,7 @@ enum JournalRecord: Hashable {
   case representation(Representation)
   /// These bytes are on the disk.
   case range(Range<Int64>)
-  /// CRC-32C of bytes that are on the disk, from the start of a chunk (`RangeJournal.chunk`) on; the last one of
-  /// a chunk holds.
+  /// CRC-32C of bytes that are on the disk, from the start of a chunk on; the last one of a chunk holds.
   case sum(Range<Int64>, CRC32C)
   /// These bytes are not what was written: they are not there.
   case lost(Range<Int64>)

@@ -9,8 +9,7 @@ package struct ContentRange: Hashable, Sendable {
     (self.range, self.total) = (range, total)
   }
 
-  /// Reads "bytes 0-99/1234", "bytes 0-99/*" and "bytes */1234"; nil for anything else, other units, and
-  /// numbers that contradict each other.
+  /// Reads "bytes 0-99/1234", "bytes 0-99/*" and "bytes */1234"; nil for anything else, and for contradictions.
   package init?(_ text: String) {
     let words = text.split { " \t=/".contains($0) }
     guard words.count == 3, words[0].lowercased() == "bytes" else { return nil }
@@ -24,7 +23,6 @@ package struct ContentRange: Hashable, Sendable {
     range = first..<last + 1
   }
 
-  /// Decimal digits only.
   static func number(_ text: Substring) -> Int64? {
     guard !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
     return Int64(text)

@@ -33,8 +33,7 @@ package struct HTTPError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension HTTPTransfer {
-  /// libcurl's result as an error of ours. Messages name the host and hold nothing else of the address: its
-  /// userinfo and query may be secrets.
+  /// Messages name the host and hold nothing else of the address: its userinfo and query may be secrets.
   func error(_ code: CURLcode) -> HTTPError {
     switch code {
     case CURLE_COULDNT_CONNECT where hasRefused, CURLE_ABORTED_BY_CALLBACK where hasRefused:
@@ -85,7 +84,6 @@ extension HTTPTransfer {
 
   /// Whom the connection is to be made to, in words.
   private var peer: String { proxy.map { "the proxy \($0) (for \(host))" } ?? "the host \(host)" }
-
   private var proxy: String? { asked.proxy.map(ProxyRules.name) }
 
   private var timedOut: HTTPError {

@@ -3,7 +3,6 @@ internal import PosixKit
 
 /// libcurl, which requests are made with: loaded with the first one.
 package enum HTTPLibrary {
-  /// "7.88.1".
   package static func version() throws(HTTPError) -> String {
     try load()
     return String(cString: podcastfs_curl_version_info(CURLVERSION_FIRST).pointee.version)

@@ -14,8 +14,7 @@ package struct HTTPRequest: Sendable {
   package var proxy: String?
   /// `http_proxy` and the like (libcurl-env(3)); nil for those of the process's environment.
   package var proxyVariables: [String: String]?
-  /// Whether the request and its redirects may connect to private, loopback or link-local addresses;
-  /// checked on the address connected to.
+  /// Whether it and its redirects may connect to private addresses; checked on the address connected to.
   package var allowsPrivateHosts = false
   package var maximumRedirects = 20
   /// In seconds, all of them.
@@ -40,8 +39,7 @@ package struct HTTPResponseHead: Sendable {
   package var effectiveURL: String
   /// Each redirect on the way: its status and the address it led to.
   package var redirects: [(status: Int, location: String)]
-  /// Whether it came from a private, loopback or link-local address, and by no proxy: what such a host names
-  /// may be on such addresses too.
+  /// Whether it came from a private address, and by no proxy: such a host may name private addresses too.
   package var isFromPrivateHost = false
 
   /// Whether the body ends where the connection does (RFC 9112 §6.3): its end and a cut look the same.
@@ -64,8 +62,7 @@ package struct HTTPResponse: Sendable {
   package var body: [UInt8]
 }
 
-/// Hears what comes of a request, on the client's thread, in this order: one head, bodies, one end.
-/// It must not wait for anything but the disk.
+/// Hears one head, bodies and one end, on the client's thread. It must not wait for anything but the disk.
 package protocol HTTPResponseReceiver: AnyObject, Sendable {
   /// The final response's head, also of 4xx and 5xx; `.abort` ends the request as cancelled.
   func received(head: HTTPResponseHead) -> HTTPFlow

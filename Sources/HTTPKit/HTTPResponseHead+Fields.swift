@@ -42,8 +42,7 @@ extension HTTPResponseHead {
     return tag
   }
 
-  /// Seconds to wait before another request (RFC 9110 §10.2.3), not below 0; nil where the server does not
-  /// say.
+  /// Seconds to wait before another request (RFC 9110 §10.2.3), not below 0; nil where the server does not say.
   /// - Parameter now: seconds since 1970, for servers that give a date and no `Date` of their own.
   package func retryAfter(now: Int64) -> Int64? {
     guard let text = value("retry-after") else { return nil }

@@ -2,8 +2,7 @@ internal import CCurl
 internal import PosixKit
 internal import WebValues
 
-// A response that leads elsewhere (RFC 9110 §15.4). Not libcurl's to follow, which first takes all of its body, however
-// long that is.
+// A response that leads elsewhere (RFC 9110 §15.4). libcurl would first take all of its body, however long that is.
 extension HTTPTransfer {
   /// Bytes of a redirect's body that are taken, so that its connection can be used again.
   private static let ignoredBody = 64 * 1024

@@ -69,7 +69,6 @@ final class HTTPTransfer {
 }
 
 extension HTTPTransfer {
-  /// After the redirects so far.
   var effectiveURL: String {
     var pointer: UnsafeMutablePointer<CChar>?
     podcastfs_curl_get_string(easy, CURLINFO_EFFECTIVE_URL, &pointer)

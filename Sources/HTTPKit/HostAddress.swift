@@ -1,6 +1,5 @@
 internal import Glibc
 
-/// An IP address of a host, and whether the public Internet can mean it.
 package struct HostAddress: Hashable, Sendable {
   /// 4 or 16 bytes in network order.
   package let bytes: [UInt8]

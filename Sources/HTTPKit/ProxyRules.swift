@@ -1,9 +1,8 @@
 internal import Glibc
 internal import WebValues
 
-/// Which proxy libcurl uses for an address: what the request says, else the environment's `http_proxy`,
-/// `https_proxy`, `all_proxy`, but for the hosts of `no_proxy` (libcurl's environment variables,
-/// curl_easy_setopt(3) CURLOPT_PROXY and CURLOPT_NOPROXY).
+/// Which proxy libcurl uses: the request's, else that of `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`
+/// (curl_easy_setopt(3) CURLOPT_PROXY and CURLOPT_NOPROXY).
 package struct ProxyRules {
   private let proxy: String?
   private let environment: (String) -> String?

@@ -8,9 +8,14 @@ package struct MonotonicTime: Comparable, Hashable, Sendable {
 
   package static let distantFuture = MonotonicTime(nanoseconds: .max)
 
-  package static var now: MonotonicTime {
+  package static var now: MonotonicTime { read(CLOCK_MONOTONIC) }
+
+  /// Seconds that the machine has slept since it was started.
+  package static var asleep: Double { read(CLOCK_BOOTTIME).seconds(since: now) }
+
+  private static func read(_ clock: clockid_t) -> MonotonicTime {
     var time = Glibc.timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
+    clock_gettime(clock, &time)
     return MonotonicTime(nanoseconds: UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec))
   }
 

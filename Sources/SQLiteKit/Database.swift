@@ -144,6 +144,9 @@ package final class Database {
 
   package var changedRows: Int { Int(sqlite3_changes(handle)) }
 
+  /// Rows changed since it was opened, those of a virtual table's own tables included.
+  package var totalChanges: Int { Int(sqlite3_total_changes(handle)) }
+
   package var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
   /// Writes what is in the write-ahead log into the file, as far as no reader needs the file as it was, and empties the
@@ -206,6 +209,4 @@ package enum SQLiteLibrary {
   static let isConfigured: Void = podcastfs_sqlite_keep_no_statistics()
 
   package static var version: String { String(cString: sqlite3_libversion()) }
-
-  package static var hasFullTextSearch: Bool { sqlite3_compileoption_used("ENABLE_FTS5") != 0 }
 }

@@ -58,6 +58,9 @@ package struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible
 
   package var isDamaged: Bool { primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB }
 
+  /// What a full-text index keeps is damaged, and nothing else (SQLITE_CORRUPT_VTAB).
+  package var isOfIndex: Bool { code == SQLITE_CORRUPT | 1 << 8 }
+
   /// Its tables are not those that the statement is for.
   package var isOfOtherShape: Bool { primary == SQLITE_ERROR }
 

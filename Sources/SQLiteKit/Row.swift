@@ -23,8 +23,6 @@ extension ColumnList {
     allCases.map { "\(table).\($0.name)" }.joined(separator: ", ")
   }
 
-  package static var count: Int { allCases.count }
-
   package var name: String {
     var name = ""
     var wasLower = false

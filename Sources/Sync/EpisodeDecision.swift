@@ -12,17 +12,20 @@ package enum EpisodeDecision: Hashable, Sendable {
   case upload(ExchangedState)
 
   /// - Parameters:
-  ///   - report: the best one of the server's (`ListeningReport.isBetter`), its time by the server's clock.
+  ///   - report: the best one of the server's (`EpisodeReport.isBetter`), its time by the server's clock.
   ///   - margin: how many seconds before the end count as the end.
   ///   - isWhole: the server has no other reports than those that were read.
   package init(
-    _ episode: ListenedEpisode, _ report: ListeningReport?, clock: SyncClock, margin: Int,
+    _ episode: ListenedEpisode, _ report: EpisodeReport?, clock: SyncClock, margin: Int,
     isWhole: Bool = false
   ) {
     let local = episode.listening
     var known = episode.exchanged
     if let time = known?.time { known?.time = clock.credible(time) }
-    guard let report, report.time != ServerAction.noTime else {
+    guard let report, report.time != ServerAction.noTime,
+      let remote = report.listening(
+        duration: episode.duration, margin: margin, time: clock.byUs(report.time))
+    else {
       if Self.isChanged(episode) {
         self = .upload(Self.state(local, clock.servers, known))
       } else if isWhole || report != nil, var lost = known, lost.isPlayed || Self.seconds(lost.position) > 0 {
@@ -34,8 +37,6 @@ package enum EpisodeDecision: Hashable, Sendable {
       }
       return
     }
-    let remote = report.state.listening(
-      duration: episode.duration, margin: margin, time: clock.byUs(report.time))
     let told = ExchangedState(position: remote.position, isPlayed: remote.isPlayed, time: report.time)
     if let known, told.time < known.time {
       // Nextcloud lets a late upload take the place of a newer one: what was exchanged is lost there.

@@ -3,7 +3,7 @@ package import PodcastModel
 
 /// An action as the servers have it (gPodder API 2, "Episode Actions"), and as their clients write it.
 package struct ServerAction: Hashable, Sendable {
-  package var report: ListeningReport
+  package var report: EpisodeReport
 
   /// The time of an action that says nothing: before all others.
   package static let noTime: Int64 = -1
@@ -16,7 +16,7 @@ package struct ServerAction: Hashable, Sendable {
     guard let podcast = value["podcast"]?.text, let episode = value["episode"]?.text,
       let action = value["action"]?.text?.lowercased()
     else { return nil }
-    let state: ListeningReport.State
+    let state: EpisodeReport.State
     let position = value["position"]?.seconds ?? 0
     let isEmpty = action == "play" && position <= 0
     switch action {
@@ -35,9 +35,10 @@ package struct ServerAction: Hashable, Sendable {
     case "new": state = .unplayed
     default: return nil
     }
-    report = ListeningReport(
-      podcast: WebAddress(podcast), episode: WebAddress(episode), guid: value["guid"]?.text, state: state,
-      time: isEmpty ? Self.noTime : max(value["timestamp"].map(Self.time) ?? 0, 0))
+    report = EpisodeReport(
+      podcast: WebAddress(podcast), address: WebAddress(episode), guid: value["guid"]?.text)
+    report.state = state
+    report.time = isEmpty ? Self.noTime : max(value["timestamp"].map(Self.time) ?? 0, 0)
   }
 
   /// Times are in UTC, with or without a zone; some servers give numbers.

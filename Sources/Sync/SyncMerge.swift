@@ -5,7 +5,7 @@ internal import PodcastModel
 struct SyncMerge: Sendable {
   let news: SubscriptionNews
   let scope: SubscriptionPlan.Scope
-  let reports: [ListeningReport]
+  let reports: [EpisodeReport]
   /// The server has no other reports.
   let hasAllReports: Bool
   let uploadsAll: Bool

@@ -7,7 +7,7 @@ package struct EpisodePlan: Sendable {
   package var applied: [(episode: ListenedEpisode, ListeningState, ExchangedState)] = []
   package var uploads: [(episode: ListenedEpisode, ExchangedState)] = []
   /// Of episodes or podcasts that are not known.
-  package var awaited: [ListeningReport] = []
+  package var awaited: [EpisodeReport] = []
 
   package init() {}
 
@@ -17,7 +17,7 @@ package struct EpisodePlan: Sendable {
   ///   - margin: how many seconds before the end count as the end.
   ///   - isWhole: the server has no other reports than those that were read.
   package init(
-    _ matched: [Int64: ListeningReport], _ episodes: [ListenedEpisode], clock: SyncClock, margin: Int,
+    _ matched: [Int64: EpisodeReport], _ episodes: [ListenedEpisode], clock: SyncClock, margin: Int,
     isWhole: Bool = false
   ) {
     for episode in episodes {
@@ -35,14 +35,14 @@ package struct EpisodePlan: Sendable {
 /// Finds the episodes that reports are of.
 package struct ReportMatching {
   /// The best report of each episode.
-  package private(set) var matched: [Int64: ListeningReport] = [:]
-  package private(set) var awaited: [ListeningReport] = []
+  package private(set) var matched: [Int64: EpisodeReport] = [:]
+  package private(set) var awaited: [EpisodeReport] = []
 
   /// - Parameters:
   ///   - feeds: podcasts that are followed, by the keys of their addresses, those among them that the server writes.
   ///   - lookup: finds episodes in one podcast.
   package init(
-    _ reports: [ListeningReport], feeds: [String: Int64], lookup: (Int64) throws -> EpisodeLookup
+    _ reports: [EpisodeReport], feeds: [String: Int64], lookup: (Int64) throws -> EpisodeLookup
   ) rethrows {
     var lookups: [Int64: EpisodeLookup] = [:]
     var keys: [WebAddress: Int64?] = [:]
@@ -59,7 +59,7 @@ package struct ReportMatching {
         continue
       }
       var found = try lookups[podcast] ?? lookup(podcast)
-      let episode = found.episode(guid: report.guid, address: report.episode)
+      let episode = found.episode(guid: report.guid, address: report.address)
       lookups[podcast] = found
       if let episode {
         if matched[episode].map(report.isBetter) ?? true { matched[episode] = report }

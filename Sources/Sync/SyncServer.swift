@@ -88,7 +88,7 @@ package struct SyncServer: Sendable {
   }
 
   package struct Actions: Sendable {
-    package var reports: [ListeningReport] = []
+    package var reports: [EpisodeReport] = []
     /// To be asked with next, by the server's clock.
     package var time: Int64 = 0
     /// The server has no others since the time that it was asked with.
@@ -137,7 +137,7 @@ package struct SyncServer: Sendable {
     return Array(actions.elements.prefix(SyncRequests.mostElements))
   }
 
-  private func reports(_ actions: [JSONValue]) -> [ListeningReport] {
+  private func reports(_ actions: [JSONValue]) -> [EpisodeReport] {
     let clock = requests.clock
     return actions.compactMap { action in
       var report = ServerAction(action, isOnlyOne: kind == .nextcloud)?.report

@@ -26,7 +26,6 @@ final class RemoteEpisode: OpenEpisode {
   deinit { client.close(number) }
 
   var current: EpisodeReader? { reader.withLock { $0 } }
-
   var generation: UInt32 { current?.generation ?? 0 }
   var size: Int64? { current?.total }
   var isWhole: Bool { current?.isWhole ?? false }
@@ -51,7 +50,7 @@ final class RemoteEpisode: OpenEpisode {
   ) -> any Cancellable {
     if canRead(at: offset, count: count) {
       completion(nil)
-      return Ended()
+      return Cancellation()
     }
     let isDamaged = current?.isDamaged(at: offset, count: count) == true
     if !isDamaged && intent != .cachedOnly {
@@ -63,7 +62,7 @@ final class RemoteEpisode: OpenEpisode {
         : "not in the cache, and this program's reads fetch nothing")
     client.note(failure, ofReading: request)
     completion(failure)
-    return Ended()
+    return Cancellation()
   }
 
   func close() { client.close(number) }

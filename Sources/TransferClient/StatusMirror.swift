@@ -44,17 +44,22 @@ package final class StatusMirror: Sendable {
     state.withLock { $0.statuses.values.contains { $0.isPending } }
   }
 
+  /// Changes what is known, and tells observers of the keys that `body` returns.
+  private func change(_ body: (inout sending State) -> [MediaKey]) {
+    let (keys, observers) = state.withLock { (body(&$0), $0.observers) }
+    for key in keys { for observer in observers { observer(key) } }
+  }
+
   package func update(_ statuses: [TransferStatus]) {
-    let observers = state.withLock { state in
+    change { state in
       for status in statuses {
         state.statuses[status.key] = status
         if let failure = state.failures[status.key], !status.isAsFar(as: failure) {
           state.failures[status.key] = nil
         }
       }
-      return state.observers
+      return statuses.map(\.key)
     }
-    for status in statuses { for observer in observers { observer(status.key) } }
   }
 
   /// A reader has failed: why is told until something comes or changes.
@@ -62,12 +67,20 @@ package final class StatusMirror: Sendable {
     var status = status(of: request.key) ?? TransferStatus(request)
     if status.readFailure == why { return }
     status.readFailure = why
-    let observers = state.withLock { state in
+    change { state in
       if state.failures.count >= Self.mostFailures { state.failures = [:] }
       state.failures[request.key] = status
-      return state.observers
+      return [request.key]
     }
-    for observer in observers { observer(request.key) }
+  }
+
+  /// Reads do not fail for this reason any more.
+  func forget(_ why: String) {
+    change { state in
+      let keys = state.failures.filter { $0.value.readFailure == why }.map(\.key)
+      for key in keys { state.failures[key] = nil }
+      return keys
+    }
   }
 
   func nothingComes() {
@@ -83,18 +96,19 @@ package final class StatusMirror: Sendable {
 
   /// Data files have been deleted: of these, or (nil) of any.
   func vanished(_ keys: Set<MediaKey>?) {
-    let (known, observers) = state.withLock { (Set($0.statuses.keys), $0.observers) }
-    for key in keys?.intersection(known) ?? known { for observer in observers { observer(key) } }
+    change { state in
+      let known = Set(state.statuses.keys)
+      return Array(keys?.intersection(known) ?? known)
+    }
   }
 
   func replace(with statuses: [TransferStatus]) {
-    let (changed, observers) = state.withLock { state in
+    change { state in
       let new = Dictionary(statuses.map { ($0.key, $0) }, uniquingKeysWith: { _, last in last })
       let changed = Set(new.keys).union(state.statuses.keys).filter { new[$0] != state.statuses[$0] }
       state.statuses = new
-      return (changed, state.observers)
+      return Array(changed)
     }
-    for key in changed { for observer in observers { observer(key) } }
   }
 }
 

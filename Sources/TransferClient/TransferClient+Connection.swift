@@ -26,8 +26,7 @@ extension TransferClient {
     restAfterTry()
   }
 
-  /// Connects later, where that is needed then. A daemon that has been started listens within milliseconds; one that
-  /// cannot start, or hangs up, is tried ever more seldom.
+  /// Connects later: milliseconds after a daemon was started, ever more seldom where it cannot start or hangs up.
   private func restAfterTry() {
     tries.count += 1
     tries.isResting = true

@@ -4,7 +4,6 @@ internal import PosixKit
 internal import TransferProtocol
 
 extension TransferClient {
-  /// An episode that the daemon knows of.
   struct OpenEntry {
     /// Not kept alive by being open: closing it is its reader's.
     weak var episode: RemoteEpisode?
@@ -63,8 +62,7 @@ extension TransferClient {
     }
   }
 
-  /// From now on the daemon is told of it, under its number.
-  /// - Returns: whether it was not before.
+  /// - Returns: whether it was not registered before.
   @discardableResult
   private func register(_ episode: RemoteEpisode) -> Bool {
     guard opens[episode.number] == nil else { return false }
@@ -125,8 +123,7 @@ extension TransferClient {
     }
   }
 
-  /// The daemon has what is waited for. A reader that began without it, or with a file that was deleted since, looks
-  /// anew.
+  /// The daemon has what is waited for. A reader without it, or with a file that was deleted since, looks anew.
   func available(_ number: UInt64, _ wait: Wait) {
     let episode = wait.episode
     if episode.current?.isLive != true || !episode.canRead(at: wait.offset, count: wait.count) {

@@ -107,14 +107,12 @@ package final class TransferClient: TransferService, @unchecked Sendable {
 
   /// Whatever waits ends with EINTR. The daemon goes on.
   package func stop() { loop.async { self.end() } }
-
   package func resumeUnfinished() { loop.async { if self.mirror.hasUnfinished { self.connect() } } }
 
   /// Where the daemon keeps the cache: its word, once it has told.
   package var layout: CacheLayout { mirror.layout }
 
-  /// Called, on any thread, when an enclosure's address has expired: to look for a fresh one and tell it by
-  /// `freshAddress`. To be set before anything is opened.
+  /// Called, on any thread, when an enclosure's address has expired. To be set before anything is opened.
   package func setAddressHandler(_ handler: @escaping @Sendable (MediaKey, _ expired: String) -> Void) {
     addressHandler.withLock { $0 = Callback { handler($0.0, $0.1) } }
     // The daemon may have heard that nobody here knows any.
@@ -127,13 +125,9 @@ package final class TransferClient: TransferService, @unchecked Sendable {
   }
 
   package func status(of key: MediaKey) -> TransferStatus? { mirror.status(of: key) }
-
   package func allStatuses() -> [TransferStatus] { mirror.all() }
-
   package var httpCounts: HTTPCounts { told.withLock { $0.counts } }
-
   package func observe(_ observer: @escaping @Sendable (MediaKey) -> Void) { mirror.observe(observer) }
-
   package var failure: String? { told.withLock { $0.failure } }
 
   /// Why no daemon serves; nil while one does, or none was needed and the last one could begin.
@@ -156,7 +150,7 @@ package final class TransferClient: TransferService, @unchecked Sendable {
     if intent != .download || isWhole {
       if !isWhole && reader != nil && intent != .cachedOnly { noteOpen(episode) }
       completion(.success(episode))
-      return Ended()
+      return Cancellation()
     }
     return open(episode, completion: completion)
   }
@@ -203,7 +197,10 @@ package final class TransferClient: TransferService, @unchecked Sendable {
   ) -> any Cancellable {
     let isTaken = loop.async { if self.isStopped { completion(Self.stopped) } else { begin() } }
     if !isTaken { completion(Self.stopped) }
-    return Cancellation(self, number)
+    // The loop has begun it by then: it does all in order.
+    return Cancellation {
+      self.loop.async { self.giveUp(number, TransferFailure(.EINTR, "interrupted")) }
+    }
   }
 
   /// Says what is open, or asked, under a number. Without a connection all that holds is said when there is one.
@@ -240,7 +237,9 @@ package final class TransferClient: TransferService, @unchecked Sendable {
 
   /// Ends what the daemon has not answered.
   func giveUp(_ number: UInt64, _ failure: TransferFailure) {
-    if case .wait = questions[number]?.kind { connection?.send(ClientMessage.endWait(id: number)) }
+    if case .wait(let wait) = questions[number]?.kind {
+      connection?.send(ClientMessage.endWait(id: number, open: wait.episode.number))
+    }
     finish(number, failure)
   }
 
@@ -274,7 +273,11 @@ package final class TransferClient: TransferService, @unchecked Sendable {
       watchCache()
       if snapshot.coming != nil { snapshot.coming? += statuses } else { mirror.update(statuses) }
     case .snapshotEnd:
-      told.withLock { $0.failure = nil }
+      let failure = told.withLock { told in
+        defer { told.failure = nil }
+        return told.failure
+      }
+      if let failure { mirror.forget(failure) }
       if let all = snapshot.coming { mirror.replace(with: all) }
       snapshot.coming = nil
       becameCurrent()
@@ -294,8 +297,7 @@ package final class TransferClient: TransferService, @unchecked Sendable {
     }
   }
 
-  /// Hears, without asking again and again, of episodes that somebody deletes from the cache, and of a daemon
-  /// that another client starts: it tells what changes.
+  /// Hears of episodes that somebody deletes from the cache, and of a daemon that another client starts.
   private func watchFiles() {
     guard let files = try? FileWatch() else { return }
     watch = (files, nil)
@@ -333,9 +335,8 @@ package final class TransferClient: TransferService, @unchecked Sendable {
 }
 
 extension TransferClient {
-  /// Waits until `allStatuses` is the word of the daemon that runs, or none runs. Joins a daemon that has been started
-  /// meanwhile.
-  /// - Returns: whether a daemon has told all by `deadline`: not where none runs, or another program hangs up in its place.
+  /// Waits until `allStatuses` is the word of the daemon that runs, or none runs.
+  /// - Returns: whether a daemon has told all by `deadline`.
   @discardableResult
   package func waitUntilCurrent(until deadline: MonotonicTime) -> Bool {
     let isTold = Monitor<Bool?>(nil)
@@ -356,22 +357,13 @@ extension TransferClient {
   }
 }
 
-final class Ended: Cancellable {
-  func cancel() {}
-}
+/// Gives up an open, a wait or an order; one that has ended as it began needs nothing for that.
+final class Cancellation: Cancellable {
+  private let giveUp: @Sendable () -> Void
 
-/// Gives up an open, a wait or an order. The client's thread has begun it by then: it does everything in order.
-private final class Cancellation: Cancellable {
-  private let client: TransferClient
-  private let number: UInt64
+  init(_ giveUp: @escaping @Sendable () -> Void = {}) { self.giveUp = giveUp }
 
-  init(_ client: TransferClient, _ number: UInt64) { (self.client, self.number) = (client, number) }
-
-  func cancel() {
-    client.loop.async { [client, number] in
-      client.giveUp(number, TransferFailure(.EINTR, "interrupted"))
-    }
-  }
+  func cancel() { giveUp() }
 }
 
 extension TransferSettings {

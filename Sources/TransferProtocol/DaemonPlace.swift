@@ -1,11 +1,9 @@
 internal import Glibc
 package import PosixKit
 
-/// Where a user's daemon is found.
 package enum DaemonPlace {
   /// Locked by the daemon while it lives; its text names the socket.
   package static func lockFile(in state: String) -> String { state + "/transferd.lock" }
-
   package static func socket(runtime: String) -> String { runtime + "/transferd.sock" }
   /// What the daemon's program ends with where it can't begin because a disk is full: EX_CANTCREAT of sysexits.h.
   package static let noRoomStatus: Int32 = 73
@@ -15,7 +13,6 @@ package enum DaemonPlace {
   /// Why the daemon could not begin when it was last started; there is none where it could.
   package static func failureFile(in state: String) -> String { state + "/transferd.failure" }
 
-  /// What that says, in one line.
   package static func failure(in state: String) -> String? { line(of: failureFile(in: state)) }
 
   /// The socket of the daemon that runs, or ran last.

@@ -3,7 +3,6 @@ package import PodcastModel
 /// What came of the daemon's requests since it began.
 package struct HTTPCounts: Hashable, Sendable {
   package var requests: Int64 = 0
-  /// Bytes of bodies.
   package var received: Int64 = 0
   /// How many answers had a status from 400 to 499, and how many 500 or above.
   package var clientErrors: Int64 = 0

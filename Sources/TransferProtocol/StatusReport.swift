@@ -1,7 +1,6 @@
 package import PodcastModel
 
-/// What `podcastfs status --json` and `.podcastfs/status.json` say of the transfers; `Documentation/` has the
-/// format.
+/// What `podcastfs status --json` and `.podcastfs/status.json` say of the transfers.
 package enum StatusReport {
   /// The totals, and every transfer that is not merely remote, those under way first, then as they queue.
   package static func json(

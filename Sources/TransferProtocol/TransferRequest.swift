@@ -3,7 +3,6 @@ package import PodcastModel
 /// The facts of a download, as whoever wants it knows them, and as the daemon's store keeps them.
 package struct TransferRequest: Hashable, Sendable {
   package var key: MediaKey
-  /// The enclosure's address, http or https.
   package var url: String
   /// The feed's length in bytes, a hint only.
   package var expectedLength: Int64?
@@ -11,8 +10,7 @@ package struct TransferRequest: Hashable, Sendable {
   package var title: String
   package var show: String
   package var fileName: String
-  /// Whether the address may lead to a private, loopback or link-local host: only where the feed that
-  /// named it is itself on such a host (Documentation/Security.md).
+  /// Whether the address may lead to a private host: only where the feed that named it is on such a host.
   package var allowsPrivateHosts: Bool
   /// The feed's own user agent, where the configuration sets one.
   package var userAgent: String?

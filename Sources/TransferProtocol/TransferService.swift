@@ -42,7 +42,6 @@ package protocol TransferService: AnyObject, Sendable {
 /// so. One that is given up may have been followed all the same.
 package typealias OrderCompletion = @Sendable (TransferFailure?) -> Void
 
-/// What an open may do.
 package enum OpenIntent: UInt8, BinaryValue {
   /// Start the download, and learn the size before the open returns.
   case download

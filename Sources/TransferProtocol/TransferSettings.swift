@@ -10,8 +10,7 @@ package struct TransferSettings: Hashable, Sendable {
   package var limitRate: Int64?
   /// The user lets all background downloads rest.
   package var isPaused = false
-  /// When background downloads rest: on metered networks; on battery below a charge in percent (101 for any, 0 for
-  /// never); outside these hours of the day.
+  /// When background downloads rest: below a charge in percent (101 for any, 0 for never), outside these hours.
   package var restsOnMetered = true
   package var restsBelowCharge: Int64 = 0
   package var hours: DailyHours?

@@ -4,8 +4,7 @@ package import PodcastModel
 package struct TransferStatus: Hashable, Sendable {
   package var request: TransferRequest
   package var state: TransferState
-  /// Which local copy of the enclosure the cached bytes belong to: a number by chance, another one for each. 0 before
-  /// the first byte.
+  /// Which local copy of the enclosure the cached bytes belong to: a random number; 0 before the first byte.
   package var generation: UInt32 = 0
   /// The exact size in bytes, once a response has told it.
   package var total: Int64?
@@ -21,8 +20,7 @@ package struct TransferStatus: Hashable, Sendable {
   package var isKept = false
   /// Whether it is dropped once nobody has it open.
   package var dropsAtClose = false
-  /// When it came to the stage at which it is, in nanoseconds since 1970: whoever hears of it late, and of several changes
-  /// at once, has it by the same time.
+  /// When it came to its stage, in nanoseconds since 1970: whoever hears of it late has it by the same time.
   package var changed: Int64 = 0
   /// The place in the queue: lower comes first.
   package var order: Int64 = 0
@@ -34,8 +32,7 @@ package struct TransferStatus: Hashable, Sendable {
     package var failed: Int64?
     /// Tries in a row that brought nothing: back-off goes on where it was.
     package var count: Int64 = 0
-    /// In how many networks, or on how many days, the download failed for a reason that may be the network's or the
-    /// clock's fault.
+    /// On how many networks or days it failed for a reason that may be theirs or the clock's.
     package var doubts: Int64 = 0
     /// When `doubts` was last counted.
     package var doubted: Int64 = 0
@@ -60,11 +57,9 @@ package struct TransferStatus: Hashable, Sendable {
 
   /// Where folders show it. One that goes at its last close is shown as if it had gone.
   package var stage: DownloadStage { dropsAtClose ? .absent : state.stage }
-
   package var reason: String? { error ?? readFailure }
 
-  /// With the feed's length, where it may be one, as the size while no response has told it: what the episode's
-  /// attributes say.
+  /// With the feed's length as the size while no response has told it, as the episode's attributes say.
   package func withLength(ofFeed length: Int64?) -> TransferStatus {
     guard total == nil, let length, length >= received else { return self }
     var status = self
@@ -75,8 +70,7 @@ package struct TransferStatus: Hashable, Sendable {
 
 // What the store keeps.
 extension TransferStatus {
-  /// What is remembered of what was forgotten, while somebody has it open: that it was. Nobody can fetch it by that, nor
-  /// learn what it was.
+  /// What is remembered of what was forgotten while somebody has it open: nothing tells what it was.
   package var forgotten: TransferStatus {
     var status = TransferStatus(TransferRequest(key: key))
     (status.generation, status.changed) = (generation, changed)

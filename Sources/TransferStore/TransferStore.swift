@@ -3,8 +3,7 @@ package import PodcastModel
 package import SQLiteKit
 package import TransferProtocol
 
-/// The daemon's memory: `transfers.sqlite` in the state directory. The daemon alone writes it; clients read it
-/// while no daemon runs.
+/// `transfers.sqlite` in the state directory. The daemon alone writes it; clients read it while no daemon runs.
 package struct TransferStore {
   private let database: Database
   package let state: String
@@ -26,7 +25,6 @@ package struct TransferStore {
   }
 
   package static func path(in state: String) -> String { state + "/" + fileName }
-
   package static func damagedName(in state: String) -> String { path(in: state) + ".damaged" }
 
   /// Why the store cannot be used; nil where it can, or is missing.

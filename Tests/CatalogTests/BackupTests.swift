@@ -231,23 +231,6 @@ import Testing
     #expect(try world.catalog.importOPML(Array(state.utf8)).searches == ["words"])
   }
 
-  @Test func whatWasHiddenInASearchIsHiddenAgain() throws {
-    world.web.set("/search", world.web.answer([("Harbour", "/h"), ("Zebra", "/z")]))
-    let search = try world.search("words")
-    let zebra = try #require(
-      try world.catalog.results(ofSearch: search.id).first { $0.podcast.title == "Zebra" })
-    try world.catalog.hideResult(zebra.id)
-    let state = try world.catalog.exportState(kept: [])
-    #expect(try world.catalog.importOPML(state).hiddenResults.isEmpty)
-    try world.catalog.forgetSearch(search.id)
-    let outcome = try world.catalog.importOPML(state)
-    #expect(outcome.searches == ["words"] && outcome.hiddenResults.map(\.search) == ["words"])
-    let again = try world.search("words")
-    try world.catalog.hide(outcome.hiddenResults, inSearch: again)
-    #expect(try world.catalog.results(ofSearch: again.id).map(\.podcast.title) == ["Harbour"])
-    #expect(try world.catalog.exportState(kept: []) == state)
-  }
-
   /// On a new machine, before and after its feeds have come.
   @Test func exportAndImportGiveTheSameOnAnotherMachine() throws {
     _ = try world.catalog.importOPML(antennaPodBackup())

@@ -40,9 +40,23 @@ import Testing
     let podcast = try world.podcast()
     #expect(try world.refresh(podcast).newEpisodes.count == 6)
     #expect(try world.catalog.episodes(ofPodcast: podcast).map(\.guid) == (0..<6).map { "g\($0)" })
+    #expect(try world.catalog.podcast(podcast)?.error?.contains("breaks off") == true)
     world.web.set("/feed", Self.ten.page)
     #expect(try world.refreshWhenDue(podcast).newEpisodes.count == 4)
     #expect(world.web.requests("/feed").last?.header("if-none-match") == nil)
+    #expect(try world.catalog.podcast(podcast)?.error == nil)
+  }
+
+  @Test func `Of compressed bytes that break off the reason is told`() throws {
+    let world = try CatalogWorld()
+    var page = Self.ten.page
+    let podcast = try world.podcast()
+    page.body = Array(Gzip.stored(page.body).dropLast(400))
+    world.web.set("/feed", page)
+    #expect(try (1...9).contains(world.refresh(podcast).newEpisodes.count))
+    #expect(try world.catalog.podcast(podcast)?.error?.contains("breaks off") == true)
+    try world.refresh(podcast)
+    #expect(try world.catalog.podcast(podcast)?.error?.contains("breaks off") == true)
   }
 
   @Test func `A page of failure that breaks off is that failure`() throws {

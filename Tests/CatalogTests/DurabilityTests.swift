@@ -69,20 +69,6 @@ import Testing
     }
   }
 
-  @Test func aFileThatIsNoDatabaseIsToldAndLeftAlone() throws {
-    let home = try TemporaryPlaces()
-    try Directories.createPrivate(home.places.data)
-    let path = "\(home.places.data)/catalog.sqlite"
-    let bytes = Array(String(repeating: "not a database ", count: 100).utf8)
-    try Directories.replace(path, with: bytes)
-    let world = try CatalogWorld()
-    let error = #expect(throws: CatalogError.self) {
-      try Catalog(places: home.places, settings: Settings(), http: world.http, feedReader: .shipped)
-    }
-    #expect(error?.errno == .EIO)
-    #expect(try Directories.read(path) == bytes)
-  }
-
   @Test func whatIsUnderWayWhenTheCatalogueClosesEndsAtOnce() throws {
     let world = try CatalogWorld()
     let slow: FakeWeb.Page = {

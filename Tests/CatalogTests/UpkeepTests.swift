@@ -119,6 +119,36 @@ import Testing
     catalog.close()
   }
 
+  /// The index keeps what was taken out of it until it is merged.
+  @Test func `No more is forgotten than it takes`() throws {
+    let world = try CatalogWorld()
+    let paths = (0..<10).map { "/p\($0)" }
+    world.web.set("/search", world.web.answer(paths.map { ($0, $0) }))
+    let search = try world.search("many")
+    for (listed, path) in zip(try world.catalog.results(ofSearch: search.id), paths) {
+      let items = (0..<60).map { number in
+        var item = TestFeed.Item(
+          "Episode \(number)", guid: "\(number)", url: "http://m.example\(path)/\(number).mp3")
+        let words = (0..<100).map { "w\(path.dropFirst())x\(($0 * 7919 + number * 104729) % 9973)" }
+        item.extra = "<description>\(words.joined(separator: " "))</description>"
+        return item
+      }
+      world.web.set(path, TestFeed(title: path, items: items).page)
+      try world.refresh(listed.podcast.id)
+    }
+    try world.catalog.fillTexts()
+    try world.catalog.forgetSearch(search.id)
+    let full = try world.catalog.usedBytes()
+    world.advance(7200)
+    let limited = try world.open { $0.catalogueSize = full * 3 / 4 }
+    defer { limited.close() }
+    try limited.forgetUnused(keeping: [])
+    #expect(try limited.usedBytes() <= full * 3 / 4)
+    let left = try rows(world, "podcast")
+    #expect((6...8).contains(left), "\(left) of 10")
+    try FullTextTests.check("\(world.home.places.data)/catalog.sqlite")
+  }
+
   /// By a process that refreshes, long before the next look of every day.
   @Test func `A catalogue that grows beyond its bound is made smaller soon`() throws {
     let world = try CatalogWorld { $0.catalogueSize = 1 << 20 }

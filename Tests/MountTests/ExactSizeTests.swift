@@ -131,6 +131,19 @@ import Testing
     #expect(try fixture.isWhole(fixture.episode(1), 1))
   }
 
+  @Test(arguments: ["read", "never"]) func whoReadsBehindTheTrueEndGetsTheEnd(_ trigger: String) throws {
+    let fixture = try MountFixture(size: 900_000)
+    fixture.publish(count: 1) { feed, _ in feed.items[0].length = 1_500_000 }
+    try fixture.mount(options: "min_free=0,trigger=\(trigger)")
+    try fixture.makeSearch()
+    let file = try FileDescriptor(opening: fixture.episode(1), O_RDONLY)
+    #expect(try file.status().st_size == 1_500_000)
+    #expect(read(file.rawValue, 1_499_000, 4096) == .success([]))
+    #expect(try read(file.rawValue, 899_000, 4096).get() == fixture.bodies[0].bytes(899_000..<900_000))
+    #expect(read(file.rawValue, 900_001, 4096) == .success([]))
+    if trigger == "never" { #expect(fixture.origin.sent("/1.mp3") < 100_000) }
+  }
+
   @Test func whatIsHereOfABodyWithoutALengthIsReadThoughTheRestDoesNotCome() throws {
     let fixture = try MountFixture(size: 900_000)
     fixture.publish(count: 1)

@@ -92,7 +92,7 @@ import TransferProtocol
     let podcast = try fixture.searched()
     let node = try wait(fixture.tree.lookup("2024-01-02 - Part 2.mp3", in: podcast, for: fixture.me)).node
     fixture.transfers.state.withLock {
-      $0.outcome = .success(FakeEpisode(generation: 1, size: nil, cached: 60 << 20))
+      $0.outcome = .success(FakeEpisode(generation: 1, size: nil, told: 60 << 20, cached: 60 << 20))
     }
     let file = try wait(fixture.tree.open(node, writes: false, for: fixture.me))
     #expect(try wait(fixture.tree.attributes(of: node)).size < 20 << 20)
@@ -102,6 +102,12 @@ import TransferProtocol
     // Only the shown size promises what is far behind all that has come.
     let result = buffer.withUnsafeMutableBytes { file.read(at: 80 << 20, into: $0) }
     #expect(throws: Errno.EIO) { try result?.get() }
+    let error = try wait(fixture.tree.extendedAttribute("user.podcastfs.error", of: node))
+    #expect(
+      String(decoding: error, as: UTF8.self) == "the server tells no length, and the end is not known yet")
+    // Once the end is known, nothing is behind it.
+    _ = try wait(file.whenReadable(at: 80 << 20, count: 1))
+    #expect(try buffer.withUnsafeMutableBytes { try file.read(at: 80 << 20, into: $0)?.get() } == 0)
     file.close()
   }
 

@@ -1,4 +1,5 @@
 import Catalog
+import Glibc
 import PodcastModel
 import TestSupport
 import Testing
@@ -191,7 +192,10 @@ import TransferProtocol
     state.listings[folder].map { Set($0.items.map(\.name)) }
   }
 
-  @Test(arguments: 1...40) func `Directories list what a scan of all rows gives`(_ seed: UInt64) {
+  /// The suite runs a short form; `PODCASTFS_MODEL_SEEDS` makes it as long as one wishes.
+  private static let seeds = getenv("PODCASTFS_MODEL_SEEDS").flatMap { UInt64(String(cString: $0)) } ?? 12
+
+  @Test(arguments: 1...seeds) func `Directories list what a scan of all rows gives`(_ seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var (model, state) = (Model(), TreeState(latest: Model.latest))
     let named = [(Model.search, "shows")] + Model.texts.enumerated().map { (901 + Int64($0), $1) }

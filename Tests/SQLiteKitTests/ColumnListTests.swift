@@ -8,7 +8,6 @@ import Testing
 
   @Test func columnsAreCalledAsInSQL() {
     #expect(Column.list(of: "e") == "e.id, e.feed_url, e.is_dated, e.extension, e.chapters_url, e.ttl")
-    #expect(Column.count == 6)
   }
 }
 

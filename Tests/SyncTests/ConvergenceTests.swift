@@ -73,7 +73,7 @@ private struct Device {
     }
   }
 
-  mutating func listen(_ number: Int64, _ state: ListeningReport.State, now: Int64) {
+  mutating func listen(_ number: Int64, _ state: EpisodeReport.State, now: Int64) {
     switch state {
     case .played: episodes[number]?.listening.setPlayed(true, now: now + offset)
     case .unplayed:
@@ -149,7 +149,7 @@ private struct Phone {
   func follows(_ url: String) -> Bool { followed.contains { plain($0) == url } }
 
   /// - Parameter hasNull: not at Nextcloud, which takes it for the name of one episode.
-  mutating func listen(_ number: Int64, _ state: ListeningReport.State, now: Int64, hasNull: Bool) {
+  mutating func listen(_ number: Int64, _ state: EpisodeReport.State, now: Int64, hasNull: Bool) {
     var members: [(String, JSONValue)] = [
       ("podcast", .string(phoneSpelling(feed(number)))), ("episode", .string(enclosure(number).forRequest)),
       // Some versions of such a client write this.
@@ -192,7 +192,7 @@ private struct Life {
   var kept: Set<String> = []
   var ended: Set<String> = []
   var touchedBy: [Int64: Set<Int>] = [:]
-  var last: [Int64: ListeningReport.State] = [:]
+  var last: [Int64: EpisodeReport.State] = [:]
 
   init(_ rules: SyncServerModel.Rules, _ seed: UInt64) {
     random = SeededGenerator(seed: seed)
@@ -251,7 +251,7 @@ private struct Life {
         ours[device].followed[url] = nil
       }
     } else {
-      let states: [ListeningReport.State] = [
+      let states: [EpisodeReport.State] = [
         .played, .unplayed, .position(Int64.random(in: 2..<3500, using: &random) * 1000, of: 3_600_000),
       ]
       var state = states[Int.random(in: 0..<3, using: &random)]

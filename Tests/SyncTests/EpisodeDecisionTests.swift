@@ -19,13 +19,13 @@ import Testing
     return episode
   }
 
-  private func report(_ position: Int64, at time: Int64) -> ListeningReport {
-    ListeningReport(
-      podcast: "https://a.example/feed", episode: "https://a.example/1.mp3", guid: nil,
-      state: .position(position, of: 3_600_000), time: time)
+  private func report(_ position: Int64, at time: Int64) -> EpisodeReport {
+    var report = EpisodeReport(podcast: "https://a.example/feed", address: "https://a.example/1.mp3")
+    (report.state, report.time) = (.position(position, of: 3_600_000), time)
+    return report
   }
 
-  private func decide(_ episode: ListenedEpisode, _ report: ListeningReport?) -> EpisodeDecision {
+  private func decide(_ episode: ListenedEpisode, _ report: EpisodeReport?) -> EpisodeDecision {
     EpisodeDecision(episode, report, clock: clock, margin: 30)
   }
 

@@ -5,11 +5,11 @@ import Testing
 
 /// Actions as servers and their clients write them.
 @Suite struct ServerActionTests {
-  private func report(_ json: String) throws -> ListeningReport? {
+  private func report(_ json: String) throws -> EpisodeReport? {
     ServerAction(try JSONValue(parsing: Array(json.utf8)))?.report
   }
 
-  private func play(_ members: String) throws -> ListeningReport? {
+  private func play(_ members: String) throws -> EpisodeReport? {
     try report(#"{"podcast":"https://a.example/feed","episode":"https://a.example/1.mp3",\#(members)}"#)
   }
 
@@ -70,7 +70,7 @@ import Testing
   @Test(arguments: [(3570, true), (3569, false), (3600, true), (4000, true)])
   func playedIsAPositionWithinTheMarginOfTheEnd(position: Int, isPlayed: Bool) throws {
     let found = try play(#""action":"play","started":0,"position":\#(position),"total":3600"#)
-    let state = found?.state.listening(duration: nil, margin: 30, time: 9)
+    let state = found?.listening(duration: nil, margin: 30, time: 9)
     #expect(state?.isPlayed == isPlayed && state?.lastPlayed == 9)
   }
 
@@ -103,12 +103,12 @@ import Testing
       ExchangedState(position: 400_000, isPlayed: true, time: 7),
     ] where duration != 1 || state.isPlayed {
       let read = try #require(ServerAction(json(state, duration: duration, hasNew: hasNew))).report
-      let there = read.state.listening(duration: duration, margin: 30, time: 7)
+      let there = try #require(read.listening(duration: duration, margin: 30, time: 7))
       #expect(there.isPlayed == state.isPlayed && there.position == state.position && read.time == 7)
     }
     let fresh = ExchangedState(position: 0, isPlayed: false, time: 7)
     let read = try #require(ServerAction(json(fresh, duration: 3600, hasNew: hasNew))).report
-    let there = read.state.listening(duration: 3600, margin: 30, time: 7)
+    let there = try #require(read.listening(duration: 3600, margin: 30, time: 7))
     // Nextcloud keeps `play` only: the first second stands for the beginning.
     #expect(!there.isPlayed && there.position == 0)
   }

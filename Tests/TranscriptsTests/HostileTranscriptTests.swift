@@ -43,8 +43,8 @@ import Transcripts
   ])
   func whatAHostRepeatsCostsItsLengthAndNoMore(start: String, piece: String) throws {
     var text = start
-    text.reserveCapacity(1 << 18)
-    while text.utf8.count < 250_000 { text += piece }
+    text.reserveCapacity(1 << 17)
+    while text.utf8.count < 100_000 { text += piece }
     let bytes = Array(text.utf8)
     _ = TranscriptText.utf8(bytes, isPage: true)
     _ = try hits(bytes)

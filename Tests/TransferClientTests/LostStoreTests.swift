@@ -141,9 +141,11 @@ import TransferStore
     // A directory in the place of its lock.
     #expect(mkdir(DaemonPlace.lockFile(in: user.places.state), 0o700) == 0)
     let client = try user.client(isMount: false)
-    let failure = try #require(client.openFailure(user.serve(body)))
+    let request = user.serve(body, at: "/first.mp3")
+    let failure = try #require(client.openFailure(request))
     #expect(failure.errno == .EIO && failure.message.contains("cannot start"), "\(failure)")
     #expect(failure.message.contains("transferd.lock"))
+    #expect(client.status(of: request.key)?.readFailure == failure.message)
     #expect(log.contains("cannot start") && log.contains("transferd.lock"))
     #expect(client.daemonFailure?.contains("transferd.lock") == true)
     let status = try Products.run("podcastfs", ["status"], in: user.environment)
@@ -154,6 +156,7 @@ import TransferStore
     rmdir(DaemonPlace.lockFile(in: user.places.state))
     #expect(eventually { client.openFailure(self.user.serve(self.body)) == nil })
     #expect(client.daemonFailure == nil)
+    #expect(client.status(of: request.key)?.readFailure == nil)
   }
 
   @Test func aMissingDaemonIsSaidToBe() throws {

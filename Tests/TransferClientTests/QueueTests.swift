@@ -70,6 +70,17 @@ import TransferProtocol
     #expect(MonotonicTime.now.seconds(since: start) > 1)
   }
 
+  /// A response that rests is taken up in the next turn, not by the next timer. The daemon checks that in each turn, and
+  /// ends where it is not so.
+  @Test func whatALimitHoldsBackNeverRestsLonger() throws {
+    let request = user.serve(TestBody(seed: 7, size: 6_000_000))
+    let client = try user.client { $0.limitRate = 4_000_000 }
+    #expect(client.confirmed { $0.order(.start(request), completion: $1) })
+    let daemon = try #require(user.daemon)
+    #expect(client.reaches(.cached, request))
+    #expect(user.daemon == daemon)
+  }
+
   @Test func theOrderSurvivesTheDaemon() throws {
     let all = episodes(5, rate: 5000)
     let client = try user.client { $0.downloads = 1 }

@@ -23,6 +23,22 @@ import TransferProtocol
     user.origin.change("/a.mp3") { $0.behaviour.rate = nil }
   }
 
+  /// The feed has told too much, and `tail` reads there.
+  @Test func aReadBehindTheTrueEndBringsTheLastBlockAlone() throws {
+    let request = user.serve(body)
+    let client = try user.client()
+    let episode = try client.opened(request, .fetchOnly)
+    #expect(try episode.read(at: body.size + 500_000, 65_536) == [])
+    #expect(episode.size == body.size)
+    #expect(eventually { client.status(of: request.key)?.total == body.size })
+    #expect(body.firstDifference(try episode.read(at: 1_000_000, 4096), at: 1_000_000) == nil)
+    #expect(
+      user.origin.requests.map(\.range) == [
+        "bytes=8499200-8568831", "bytes=7999488-8003583", "bytes=999424-1007615",
+      ])
+    #expect(user.origin.sent("/a.mp3") < 100_000)
+  }
+
   @Test func aSmallGapIsReadThrough() throws {
     let request = user.serve(body, .with { $0.rate = 2_000_000 })
     let client = try user.client()

@@ -82,6 +82,24 @@ import TransferProtocol
     #expect(world.state(2) == .downloading)
   }
 
+  /// The files have gone by then, to make room for the row.
+  @Test func whatADropHasRemovedComesAgainWhereTheDropIsRefused() {
+    let world = EngineWorld(1, hosts: 1)
+    world.say { .order(id: $0, .start(world.requests[0])) }
+    world.answer(100_000)
+    world.bring(50_000)
+    world.refusesRows = true
+    world.say { .order(id: $0, .drop(world.requests[0].key)) }
+    #expect(world.state(0) == .downloading && world.asked == 2)
+    world.refusesRows = false
+    world.wait(10)
+    #expect(world.records[world.requests[0].key]?.isPending == true)
+    world.answer(100_000)
+    world.bring(100_000)
+    world.end(nil)
+    #expect(world.state(0) == .cached)
+  }
+
   /// The row that is to go comes back to life while a commit is under way.
   @Test func whatIsWantedAgainBeforeItsRowIsGoneHasOne() {
     let world = EngineWorld(2, hosts: 2)

@@ -9,6 +9,8 @@ final class EngineWorld {
   let requests: [TransferRequest]
   /// Seconds.
   private(set) var now: Double
+  /// Seconds that the machine has slept.
+  private var asleep = 0.0
   private(set) var wake: Instant?
   /// Responses under way, and how many were ever asked for.
   private(set) var running: [FlowID: MediaRequest] = [:]
@@ -107,8 +109,18 @@ final class EngineWorld {
     handle(.joined(client, answersAddresses: false))
   }
 
-  static func moment(_ seconds: Double) -> Moment {
-    Moment(instant: Instant(nanoseconds: UInt64(seconds * 1e9)), wallNanoseconds: Int64(seconds * 1e9))
+  private func moment() -> Moment { Self.moment(now, asleep) }
+
+  static func moment(_ seconds: Double, _ asleep: Double = 0) -> Moment {
+    Moment(
+      instant: Instant(nanoseconds: UInt64(seconds * 1e9)), wallNanoseconds: Int64((seconds + asleep) * 1e9),
+      asleep: asleep)
+  }
+
+  /// The machine sleeps, and wakes up.
+  func sleep(_ seconds: Double) {
+    asleep += seconds
+    handle(.timer)
   }
 
   func say(_ message: (UInt64) -> ClientMessage) {
@@ -117,12 +129,12 @@ final class EngineWorld {
   }
 
   /// Ends in order.
-  func stop() { take(engine.stop(at: Self.moment(now))) }
+  func stop() { take(engine.stop(at: moment())) }
 
   /// A millisecond later.
   func handle(_ event: Event) {
     now += 0.001
-    take(engine.handle(event, at: Self.moment(now)))
+    take(engine.handle(event, at: moment()))
   }
 
   /// Lets time pass, with what the engine wants to do meanwhile.
@@ -206,7 +218,7 @@ final class EngineWorld {
         if flushesAtOnce { answers.append(flush(store)) } else { unflushed.append(store) }
       case .remove(let key, let generation):
         removed.insert(generation)
-        if generations[key] == generation { files[key] = nil }
+        if generations[key] ?? generation == generation { files[key] = nil }
         if removesAtOnce { answers.append(.removed(key)) } else { unremoved.append(key) }
       case .measureRoom: answers.append(.room(min(room, capacity - used)))
       case .evict(let candidates, _):
@@ -234,7 +246,7 @@ final class EngineWorld {
       }
     }
     // At the same moment.
-    for answer in answers { take(engine.handle(answer, at: Self.moment(now))) }
+    for answer in answers { take(engine.handle(answer, at: moment())) }
   }
 
   private func perform(_ order: StoreOrder, on store: StoreID) -> Event? {

@@ -131,7 +131,9 @@ import TransferProtocol
       #expect(status(world)?.dropsAtClose == true)
       world.handle(.said(first, .close(id: 1)))
     }
+    let asked = world.asked
     world.wait(60)
+    #expect(asked == (isRead ? 1 : 0) && world.asked == asked)
     #expect(isDropped(world))
   }
 
@@ -158,6 +160,18 @@ import TransferProtocol
     #expect(world.sent.last?.message == .answer(2) && status(world)?.dropsAtClose == true)
     world.handle(.said(first, .close(id: 1)))
     world.wait(60)
+    #expect(isDropped(world))
+  }
+
+  @Test func aStoreThatRefusesIsAskedAgainAndNotAllTheTime() {
+    let world = world()
+    world.refusesRows = true
+    world.handle(.said(first, .close(id: 1)))
+    let commits = world.commits
+    world.wait(30)
+    #expect(status(world)?.dropsAtClose == true && world.commits < commits + 20)
+    world.refusesRows = false
+    world.wait(30)
     #expect(isDropped(world))
   }
 

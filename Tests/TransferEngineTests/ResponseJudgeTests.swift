@@ -231,8 +231,12 @@ import Testing
 
   @Test func aRangeThatCanNotBeSatisfiedIsAskedForWhole() {
     #expect(judge(question(known: known), head(416, ["content-range": "bytes */1000000"])) == .noRanges)
-    // Also where nothing is known: who reads there knows an older file, which was longer.
-    #expect(judge(question(known: nil), head(416, ["content-range": "bytes */20001"])) == .noRanges)
+    // Where nothing is known, the feed or an older file has promised more.
+    let end = head(416, ["content-range": "bytes */20001"])
+    #expect(judge(question(known: nil), end) == .told(total: 20_001))
+    for total in ["*", "0"] {
+      #expect(judge(question(known: nil), head(416, ["content-range": "bytes */\(total)"])) == .noRanges)
+    }
     var endless = known
     endless.total = nil
     let whole = question(known: endless, stored: ByteRanges([0..<500_000]))

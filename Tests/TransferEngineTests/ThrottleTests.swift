@@ -1,5 +1,6 @@
 import PosixKit
 import Testing
+import TransferProtocol
 
 @testable import TransferEngine
 
@@ -58,6 +59,23 @@ import Testing
       }
     }
     #expect(abs(spent - 20_000_000) <= 25_000 + piece)
+  }
+
+  /// Hosts send all that is taken.
+  @Test(arguments: [1, 3]) func theBackgroundUsesTheRateUp(_ count: Int) {
+    let world = EngineWorld(count, hosts: count) { $0.limitRate = 200_000 }
+    for request in world.requests { world.say { .order(id: $0, .start(request)) } }
+    world.answer(100 << 20)
+    var brought = 0
+    let end = world.now + 30
+    while world.now < end {
+      for flow in world.running.keys.sorted() where !world.held.contains(flow) {
+        world.handle(.came(flow, 16_384))
+        brought += 16_384
+      }
+      world.wait(0.004)
+    }
+    #expect(abs(brought - 6_000_000) < 300_000, "\(brought)")
   }
 
   /// Who sets a higher rate does not wait for debts at the lower one; who says the same again forgives none.

@@ -32,7 +32,7 @@ import TransferProtocol
     [
       .hello(version: 1, answersAddresses: false), .settings(settings),
       .open(id: 1, request, .fetchOnly, generation: nil), .open(id: .max, request, .download, generation: 3),
-      .close(id: 2), .wait(id: 3, open: 4, offset: 5, count: 6), .endWait(id: 7),
+      .close(id: 2), .wait(id: 3, open: 4, offset: 5, count: 6), .endWait(id: 7, open: 4),
       .order(id: 8, .start(request)),
       .order(id: 9, .pause(request)), .order(id: 10, .drop(key)), .order(id: 12, .leave(key)),
       .order(id: 11, .setKept(request, true)),

@@ -13,9 +13,8 @@ import Transfers
     var onMetered = true
     var charge: Int64 = 0
     var hours: DailyHours?
-    var network = BackgroundConditions.Network.free
+    var network: BackgroundRest?
     var power = PowerSupply.mains
-    var isSuspending = false
     var hour = 12
     var isPaused = false
 
@@ -49,7 +48,6 @@ import Transfers
     Case("within the hours, on a metered network", .metered) {
       ($0.hours, $0.hour, $0.network) = (night, 23, .metered)
     },
-    Case("before sleep", .suspending) { $0.isSuspending = true },
   ]
 
   @Test(arguments: cases) private func backgroundDownloadsRestWhere(_ row: Case) {
@@ -60,7 +58,7 @@ import Transfers
     settings.isPaused = row.isPaused
     var conditions = BackgroundConditions()
     (conditions.network, conditions.power) = (row.network, row.power)
-    (conditions.isSuspending, conditions.second) = (row.isSuspending, row.hour * 3600)
+    conditions.second = row.hour * 3600
     #expect(conditions.rest(by: settings) == row.rest)
   }
 }

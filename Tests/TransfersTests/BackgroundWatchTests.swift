@@ -6,7 +6,7 @@ import TransferEngine
 import TransferProtocol
 import Transfers
 
-/// NetworkManager, logind and batteries, as they change.
+/// NetworkManager and batteries, as they change.
 @Suite struct BackgroundWatchTests {
   private static let manager = manager(metered: 4)
 
@@ -14,7 +14,6 @@ import Transfers
     """
     network = mock('org.freedesktop.NetworkManager', '/org/freedesktop/NetworkManager',
       'org.freedesktop.NetworkManager', {'Metered': dbus.UInt32(\(metered))})
-    login = mock('org.freedesktop.login1', '/org/freedesktop/login1', 'org.freedesktop.login1.Manager', {})
     """
   }
 
@@ -34,7 +33,6 @@ import Transfers
       if rest.isEmpty { loop.stop() }
     }
     watch.restChanged = { hear($0.map { "\($0)" } ?? "running") }
-    watch.resumed = { hear("resumed") }
     told.append(watch.rest.map { "\($0)" } ?? "running")
     loop.schedule(at: .after(patience)) { loop.stop() }
     loop.run()
@@ -45,12 +43,6 @@ import Transfers
     try daemon.call(
       "org.freedesktop.NetworkManager", "/org/freedesktop/NetworkManager", "org.freedesktop.DBus.Mock",
       "UpdateProperties", "sa{sv}", "org.freedesktop.NetworkManager", "1", "Metered", "u", "\(value)")
-  }
-
-  private func sleep(_ begins: Bool, _ daemon: PrivateBus) throws {
-    try daemon.call(
-      "org.freedesktop.login1", "/org/freedesktop/login1", "org.freedesktop.DBus.Mock", "EmitSignal", "sssav",
-      "org.freedesktop.login1.Manager", "PrepareForSleep", "b", "1", "b", "\(begins)")
   }
 
   @Test(.enabled(if: PrivateBus.isAvailable)) func aChangeOfTheNetworksCostIsHeard() throws {
@@ -64,19 +56,6 @@ import Transfers
         ("running", { _ in }),
       ])
     #expect(told == ["asking", "running", "metered", "running", "metered", "running"])
-  }
-
-  @Test(.enabled(if: PrivateBus.isAvailable)) func sleepAndItsEndAreHeard() throws {
-    let daemon = try PrivateBus()
-    let service = try daemon.play(Self.manager)
-    let told = try run(
-      daemon,
-      [
-        ("running", { _ in try sleep(true, daemon) }), ("suspending", { _ in try sleep(false, daemon) }),
-        ("running", { _ in }), ("resumed", { _ in }),
-      ])
-    #expect(told == ["asking", "running", "suspending", "running", "resumed"])
-    withExtendedLifetime(service) {}
   }
 
   @Test(.enabled(if: PrivateBus.isAvailable)) func aBusThatReturnsIsAskedAgain() throws {

@@ -245,7 +245,7 @@ private final class DumpDownload {
       if let why = client.daemonFailure { throw CommandFailure(why) }
       if status.state == .queued, let why = status.error, why != reason {
         line.clear()
-        StandardStreams.complain(WaitingReason.text(why))
+        StandardStreams.complain(StandardStreams.waiting(why))
         reason = why
       }
       // A daemon that has died is started again.
@@ -281,7 +281,7 @@ private final class DumpDownload {
 /// One line on the terminal's standard error that is drawn again in its place; nothing where that is no terminal.
 private final class StatusLine {
   private var shown: MonotonicTime?
-  private let isTerminal = StandardStreams.errorIsTerminal && !StandardStreams.isQuiet
+  private let isTerminal = Terminal.errors.isTerminal && !StandardStreams.isQuiet
 
   func show(_ text: String) {
     guard isTerminal, shown.map({ MonotonicTime.now.seconds(since: $0) > 0.1 }) ?? true else { return }
@@ -291,5 +291,5 @@ private final class StatusLine {
 
   func clear() { if shown != nil { draw("") } }
 
-  private func draw(_ line: String) { StandardStreams.write("\r\(line)\u{1b}[K", to: StandardStreams.errors) }
+  private func draw(_ line: String) { StandardStreams.write("\r\(line)\u{1b}[K", to: STDERR_FILENO) }
 }

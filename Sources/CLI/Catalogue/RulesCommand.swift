@@ -70,6 +70,7 @@ private struct RuleOutlook {
   private struct Line {
     let episode: RuledEpisode
     let decision: RuleDecision
+    let state: TransferState
     var facts: EpisodeFacts { episode.facts }
     var title: String { PrintableText.line(TitleText.plain(facts.title)) }
   }
@@ -88,7 +89,10 @@ private struct RuleOutlook {
     let rules = own.completed(by: configured)
     let decisions = rules.decide(ruled.episodes, isSerial: ruled.isSerial, now: session.catalog.now)
     order = rules.order(isSerial: ruled.isSerial)
-    let all = zip(ruled.episodes, decisions).map { Line(episode: $0, decision: $1) }
+    let all = zip(ruled.episodes, decisions).map { episode, decision in
+      let state = episode.facts.download == .absent ? nil : statuses[episode.key]?.state
+      return Line(episode: episode, decision: decision, state: state ?? .remote)
+    }
     let newest = all.sorted { ($0.facts.published, $0.facts.id) > ($1.facts.published, $1.facts.id) }
     lines = Array(newest.prefix(Self.limit))
   }
@@ -114,7 +118,7 @@ private struct RuleOutlook {
     case (_, .complete): "downloaded"
     case (.download, .absent) where [.none, .wanted].contains(line.episode.mark): "download"
     case (_, .absent): "no"
-    case (_, let stage): Self.state(stage).name
+    default: line.state.name
     }
   }
 
@@ -163,21 +167,11 @@ private struct RuleOutlook {
         }
       return JSONValue.members([
         "title": TitleText.plain(line.facts.title), "published": CivilTime.iso8601(line.facts.published),
-        "state": Self.state(line.facts.download).name, "decision": decision, "reason": reason(line),
+        "state": line.state.name, "decision": decision, "reason": reason(line),
       ])
     }
     return .members([
       "name": name, "rules": own.json, "configured": configured.json, "episodes": episodes,
     ])
-  }
-
-  private static func state(_ stage: DownloadStage) -> TransferState {
-    switch stage {
-    case .absent: .remote
-    case .running: .downloading
-    case .paused: .paused
-    case .failed: .failed
-    case .complete: .cached
-    }
   }
 }

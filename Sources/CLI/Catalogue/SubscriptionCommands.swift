@@ -278,8 +278,7 @@ extension Command {
     // A search that fails is reported; the others are made all the same.
     for search in isDry ? [] : outcome.searches {
       do {
-        let made = try session.wait { session.catalog.search(search, replacing: nil, completion: $0) }
-        try session.catalog.hide(outcome.hiddenResults, inSearch: made)
+        _ = try session.wait { session.catalog.search(search, replacing: nil, completion: $0) }
       } catch {
         outcome.problems.append("cannot search for “\(search)”: \(error)")
       }

@@ -67,7 +67,7 @@ extension Command {
         if one.status.state == .queued, let reason = one.status.error,
           reason != reasons.updateValue(reason, forKey: index)
         {
-          StandardStreams.complain(one.named(WaitingReason.text(reason)))
+          StandardStreams.complain(one.named(StandardStreams.waiting(reason)))
         }
       }
       if isOver { return display != nil }
@@ -96,11 +96,6 @@ extension Command {
     StandardStreams.write("download \(missing) episodes? [y/N] ", to: STDERR_FILENO)
     return ["y", "yes"].contains((readLine() ?? "").lowercased())
   }
-}
-
-/// Why a download waits, as a command says it.
-enum WaitingReason {
-  static func text(_ reason: String) -> String { reason.hasPrefix("waiting") ? reason : "waiting: \(reason)" }
 }
 
 /// One of the episodes: how far it is, and whether nothing more can be known of it.
@@ -151,7 +146,6 @@ private struct WantedEpisode {
       ?? (error as? CommandFailure)?.reason(of: episode.path) ?? "\(error)"
   }
 
-  /// The facts of an episode as JSON; an unknown fact is null.
   var json: JSONValue {
     .members([
       "path": episode.path, "state": isRefused ? nil : status.state.name,

@@ -29,7 +29,9 @@ extension Command {
       if isWindow, !pages.isEmpty { return try open(pages, session.places) }
       for (place, page) in pages.enumerated() {
         if place > 0 { StandardStreams.print("") }
-        for part in page.parts { StandardStreams.tell(part.text, hanging: part.hanging, part.color) }
+        for part in page.parts.compactMap(\.self) {
+          StandardStreams.tell(part.text, hanging: part.hanging, part.color)
+        }
       }
     }
     try end.get()
@@ -38,7 +40,7 @@ extension Command {
   /// Opens pages in the desktop's program for texts.
   private static func open(_ pages: [InfoPage], _ places: Places) throws {
     let file = places.runtime + "/information.txt"
-    let texts = pages.map { $0.parts.map(\.text).joined(separator: "\n") }
+    let texts = pages.map { $0.parts.compactMap { $0?.text }.joined(separator: "\n") }
     let text = PrintableText.block(texts.joined(separator: "\n\n\n")) + "\n"
     try Directories.replace(file, with: Array(text.utf8), outlivesPower: false)
     guard let opener = ChildProcess.find("xdg-open"),
@@ -62,23 +64,17 @@ extension Command {
   }
 }
 
-/// What is known of an episode or a podcast, for scripts and for people.
-struct InfoPage {
-  struct Part {
-    let text: String
-    let hanging: Int
-    let color: Style.Color?
+/// What is known of an episode or a podcast, for scripts and for people. nil parts are left out.
+typealias InfoPage = (json: JSONValue, parts: [InfoPart?])
 
-    init(_ text: String, _ hanging: Int = 0, _ color: Style.Color? = nil) {
-      (self.text, self.hanging, self.color) = (text, hanging, color)
-    }
+struct InfoPart {
+  let text: String
+  let hanging: Int
+  let color: Style.Color?
+
+  init(_ text: String, _ hanging: Int = 0, _ color: Style.Color? = nil) {
+    (self.text, self.hanging, self.color) = (text, hanging, color)
   }
-
-  let json: JSONValue
-  let parts: [Part]
-
-  /// nil parts are left out.
-  init(_ json: JSONValue, _ parts: [Part?]) { (self.json, self.parts) = (json, parts.compactMap(\.self)) }
 }
 
 private struct EpisodeInfo {
@@ -128,7 +124,7 @@ private struct EpisodeInfo {
   func page(_ path: String) -> InfoPage {
     let episode = entry.episode
     let notes = PlainText.text(episode.notes ?? "")
-    var parts: [InfoPage.Part?] = [
+    var parts: [InfoPart?] = [
       .init(episode.title, 2), .init(facts.joined(separator: ", "), 2),
       .init(states.joined(separator: ", "), 2, status.state == .failed ? .red : nil),
       episode.link.map { .init("page   \(shown($0))") }, .init("audio  \(shown(episode.enclosureURL))"),
@@ -161,7 +157,7 @@ private struct EpisodeInfo {
         JSONValue.members(["url": shown($0.url), "type": $0.type, "language": $0.language])
       },
     ])
-    return InfoPage(json, parts)
+    return (json, parts)
   }
 
   /// The addresses in notes that `PlainText` has made.
@@ -252,7 +248,7 @@ struct PodcastInfo {
     let kinds = [podcast.language].compactMap(\.self) + podcast.categories
     let description = podcast.description.map(PlainText.text)
     func shown(_ url: WebAddress) -> String { url.shown(isListed: podcast.isListed) }
-    let parts: [InfoPage.Part?] = [
+    let parts: [InfoPart?] = [
       .init(PrintableText.line(podcast.title + (podcast.author.map { " — \($0)" } ?? "")), 2),
       .init(counts.compactMap(\.self).joined(separator: ", "), 2),
       newest.map { .init("newest \(HumanText.ago(now - $0.published)): \($0.title)", 2) },
@@ -276,7 +272,7 @@ struct PodcastInfo {
       "next_refresh": podcast.nextRefresh.map(CivilTime.iso8601), "error": podcast.error,
       "rules": rules.json, "description": description,
     ])
-    return InfoPage(json, parts)
+    return (json, parts)
   }
 
   private var refreshes: String {

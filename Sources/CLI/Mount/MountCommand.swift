@@ -72,30 +72,21 @@ extension Command {
       }
     } else {
       let mountPoint = try operands.first ?? MountPoint.usualPath()
-      do { try MountServer.on(mountPoint, places).handOver(places: places) } catch {
-        throw CommandFailure("cannot restart \(mountPoint): \(error)")
+      func failure(_ why: String) -> CommandFailure { CommandFailure("cannot restart \(mountPoint): \(why)") }
+      let path = MountPoint.absolutePath(mountPoint)
+      guard let path, MountTable.isOurs(path) else { throw failure("podcastfs is not mounted there") }
+      switch MountOwner(of: path, places: places) {
+      case .demonstration:
+        throw failure("a demonstration ends with its process: unmount it, then podcastfs demo")
+      case .otherUser: throw failure("it is another user's mount")
+      case .caller, nil: break
       }
+      guard let server = MountServer.find(path, places: places), server.process != nil else {
+        throw failure("its process has died, or its version cannot hand it over")
+      }
+      guard MachineChecks.canKeep else { throw failure("that needs Linux 6.9 or later") }
+      do { try server.handOver(places: places) } catch { throw failure("\(error)") }
     }
-  }
-}
-
-extension MountServer {
-  /// - Throws: `CommandFailure` saying why nothing there can be handed over.
-  fileprivate static func on(_ mountPoint: String, _ places: Places) throws -> MountServer {
-    guard let path = MountPoint.absolutePath(mountPoint), MountTable.isOurs(path) else {
-      throw CommandFailure("podcastfs is not mounted there")
-    }
-    switch MountOwner(of: path, places: places) {
-    case .demonstration:
-      throw CommandFailure("a demonstration ends with its process: unmount it, then podcastfs demo")
-    case .otherUser: throw CommandFailure("it is another user's mount")
-    case .caller, nil: break
-    }
-    guard let server = find(path, places: places), server.process != nil else {
-      throw CommandFailure("its process has died, or its version cannot hand it over")
-    }
-    guard MachineChecks.canKeep else { throw CommandFailure("that needs Linux 6.9 or later") }
-    return server
   }
 }
 
@@ -165,7 +156,6 @@ struct MountCall {
     }
   }
 
-  /// - Parameter isHelper: whether mount(8) calls.
   fileprivate func run(isHelper: Bool) throws {
     if role == .successor { return try resume(on: mountPoint ?? "") }
     if isHelper { Account.correctHome() }

@@ -111,7 +111,6 @@ package struct TransferList {
   }
 }
 
-/// Prints a download on one line.
 extension TransferStatus {
   /// For a terminal of so many columns: title, bar, percent, size, rate and time left. The bar gives way first, then the
   /// rate, the size and the time left. Only a running download has a bar.
@@ -196,7 +195,6 @@ extension TransferStatus {
   }
 }
 
-/// How far several downloads are together.
 struct DownloadTotals {
   let downloads: [TransferStatus]
 

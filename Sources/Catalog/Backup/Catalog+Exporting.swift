@@ -44,16 +44,8 @@ extension Catalog {
         feed.rules = try RuleRows.rules(ofPodcast: podcast, in: database)
         feeds.append(feed)
       }
-      let searches = try SearchRows.searches(in: database).filter { $0.category == nil }.map(\.name)
-      let hidden = try database.all(
-        """
-        SELECT s.name, f.feed_url FROM result r JOIN search s ON s.id = r.search_id
-          JOIN feed f ON f.podcast_id = r.podcast_id
-        WHERE r.state = ? ORDER BY s.name, f.feed_url
-        """, ResultState.hidden.rawValue
-      ) { HiddenResult(search: $0.string(0), feed: WebAddress($0.string(1))) }
       var state = OPMLDocument(feeds: feeds)
-      (state.searches, state.hiddenResults) = (searches, hidden.filter { searches.contains($0.search) })
+      state.searches = try SearchRows.searches(in: database).filter { $0.category == nil }.map(\.name)
       state.episodes = try ExportedEpisodes.all(kept: kept, in: database)
       return state
     }

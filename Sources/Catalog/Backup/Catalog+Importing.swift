@@ -1,4 +1,4 @@
-package import FeedKit
+internal import FeedKit
 package import PodcastModel
 internal import PosixKit
 internal import SQLiteKit
@@ -18,8 +18,6 @@ package struct OPMLImport: Hashable, Sendable {
   package var rules = 0
   /// Searches of a backup that are not there: nothing has been searched for yet. `search` does that, by the network.
   package var searches: [String] = []
-  /// What was hidden in these. `hide` hides it once they are made.
-  package var hiddenResults: [HiddenResult] = []
   /// The file is no list, but a link to a feed or a web page: nothing has been subscribed to yet. `subscribe(address:)`
   /// does that, by the network.
   package var link: String?
@@ -130,7 +128,6 @@ private struct Importing {
       !known.contains(name) && ![".", ".."].contains(name) && !name.contains("/")
         && !name.hasPrefix(Search.categoryMark)
     }
-    result.hiddenResults = list.hiddenResults.filter { result.searches.contains($0.search) }
   }
 
   private mutating func follow(_ feed: OPMLDocument.Feed) throws {

@@ -237,7 +237,8 @@ extension PodcastRecord {
     take(document)
     // A feed is private where it was from the first: its owner cannot lead it there later.
     if self.lastRefresh == nil { self.allowsPrivateHosts = head.isFromPrivateHost }
-    self.notice = document.episodes.isEmpty ? document.emptiness : nil
+    let emptiness = document.episodes.isEmpty ? document.emptiness : nil
+    self.notice = document.isWhole ? emptiness : "the feed breaks off: its complete part was read"
     self.firstRefresh = self.firstRefresh ?? now
     (self.timeToLive, self.isComplete, self.isSerial) = (
       document.timeToLive, document.isComplete, document.isSerial

@@ -29,7 +29,7 @@ final class CatalogStore: Sendable {
   private let queue: WorkQueue
   private let due = Monitor<Set<Chore>>([])
   let commits: CommitWatch
-  /// The name of a catalogue of another version that this process has set aside.
+  /// What a person should know of a catalogue that this process has set aside.
   let setAside: String?
   let subscriptionCopy: SubscriptionCopy
 
@@ -45,7 +45,7 @@ final class CatalogStore: Sendable {
   /// Says where the catalogue is.
   static let placeVariable = "XDG_DATA_HOME"
 
-  /// Opens the file, creating it. One of another version is set aside.
+  /// Opens the file, creating it. One that is damaged or of another version is set aside.
   init(path: String, queue: WorkQueue, clock: @escaping @Sendable () -> Int64) throws(CatalogError) {
     self.path = path
     self.queue = queue
@@ -59,17 +59,16 @@ final class CatalogStore: Sendable {
       options.cacheSize = Self.writerCache
       options.checkpointPages = Self.checkpointPages
       options.placeVariable = Self.placeVariable
-      var database: Database? = try Database(path: path, options: options)
-      if let found = try database?.version(), found != Schema.version {
-        // Closed first: SQLite deletes what lies beside a file by its name.
-        database = nil
-        setAside = try Schema.setAside(path)
-      } else {
-        setAside = nil
+      let open = { [options] in try Schema.open(path, options) }
+      var told: String?
+      var database: Database
+      do { database = try open() } catch let error as DatabaseError
+        where error.isDamaged || error.isOfOtherVersion
+      {
+        told = try Schema.setAside(path, error) { (try? open()) != nil }
+        database = try open()
       }
-      let opened = try database ?? Database(path: path, options: options)
-      try opened.makeTables(version: Schema.version, Schema.tables)
-      writer = Monitor(Connection(database: opened))
+      (setAside, writer) = (told, Monitor(Connection(database: database)))
     } catch {
       throw CatalogError(opening: path, error)
     }
@@ -85,6 +84,7 @@ final class CatalogStore: Sendable {
       defer { idle.withLock { if $0.count < Self.idleLimit { $0.append(reader) } } }
       return try reader.database.snapshot { try body(reader.database) }
     } catch {
+      if (error as? DatabaseError)?.isOfIndex == true { try? makeIndexAnew() }
       throw CatalogError(using: path, error)
     }
   }
@@ -128,15 +128,32 @@ final class CatalogStore: Sendable {
   private func inTurn<R: Sendable>(_ rank: WriteRank, _ body: (Database) throws -> R) throws(CatalogError)
     -> R
   {
-    do {
+    func turn() throws -> R {
       guard rank == .refresh else { return try writer.withLock { try body($0.database) } }
       return try refreshes.withLock { _ in
         usleep(Self.pause)
         return try writer.withLock { try body($0.database) }
       }
+    }
+    do {
+      do { return try turn() } catch let error as DatabaseError where error.isOfIndex {
+        try makeIndexAnew()
+        return try turn()
+      }
     } catch {
       throw CatalogError(using: path, error)
     }
+  }
+
+  /// A full-text index that is damaged holds nothing that the rows do not have. Whoever fills it hears of it.
+  private func makeIndexAnew() throws {
+    try writer.withLock { connection in
+      try connection.database.transaction {
+        try FullText.makeAnew(in: connection.database)
+        try ChangeLog.append([.everything], in: connection.database)
+      }
+    }
+    commits.announce()
   }
 
   /// Brings all that is committed into the file itself, so that a copy of it alone is whole, and empties the log; as

@@ -1,6 +1,6 @@
 internal import PodcastModel
 internal import PosixKit
-internal import SQLiteKit
+package import SQLiteKit
 
 /// The names of one directory, which are unique in it without regard to case; within a transaction.
 enum NamedRows {
@@ -88,30 +88,27 @@ enum Folder: String {
 }
 
 /// When what these directories list last changed, in nanoseconds since 1970.
-package struct FolderTimes: Hashable, Sendable {
-  /// `Search/`
+package struct FolderTimes: RowCoded, Hashable, Sendable {
   package var searches: Int64 = 0
-  /// `Subscriptions/`
   package var subscriptions: Int64 = 0
   /// `subscriptions.opml`
   package var subscriptionList: Int64 = 0
-  /// Lists that somebody copies to `Subscriptions/`.
   package var uploads: Int64 = 0
 
   package init() {}
+
+  package mutating func code(_ row: inout RowCoder) {
+    row.read("searches_changed", &searches)
+    row.read("subscriptions_changed", &subscriptions)
+    row.read("list_changed", &subscriptionList)
+    row.read("uploads_changed", &uploads)
+  }
 }
 
 extension Catalog {
   package func folderTimes() throws(CatalogError) -> FolderTimes {
-    let columns = "searches_changed, subscriptions_changed, list_changed, uploads_changed"
-    return try store.read {
-      try $0.first("SELECT \(columns) FROM counter") { row in
-        var times = FolderTimes()
-        (times.searches, times.subscriptions) = (row.int64(0), row.int64(1))
-        (times.subscriptionList, times.uploads) = (row.int64(2), row.int64(3))
-        return times
-      }
-    } ?? FolderTimes()
+    try store.read { try $0.first("SELECT \(FolderTimes.columns) FROM counter") { FolderTimes($0) } }
+      ?? FolderTimes()
   }
 
   /// A list that somebody copies to the directory of the subscriptions has come there, or has gone.

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PodcastModel
 internal import PosixKit
 internal import SQLiteKit
 
@@ -13,16 +14,28 @@ enum Schema {
   /// To be raised with every change of `tables`, and of the rules by which texts are indexed (`SearchText`).
   static let version = 150
 
-  /// Renames a file whose tables are of another version, and those that SQLite keeps beside it. Of several processes one
-  /// does so.
-  /// - Returns: the name that it has now; nil where another process was faster.
-  static func setAside(_ path: String) throws -> String? {
+  /// - Throws: also where the file is of another version, or damaged where every command reads.
+  static func open(_ path: String, _ options: Database.Options) throws -> Database {
+    let database = try Database(path: path, options: options)
+    try database.makeTables(version: version, tables)
+    let followed =
+      "SELECT p.title, f.memory FROM subscription s JOIN \(Podcast.source) AND p.id = s.podcast_id"
+    _ = try database.number("SELECT count(title), count(memory) FROM (\(followed) LIMIT 1000)")
+    return database
+  }
+
+  /// Renames a file that cannot be used, and those that SQLite keeps beside it. Of several processes one does so.
+  /// - Parameter isUsable: looks once more.
+  /// - Returns: what a person should know; nil where another process was faster.
+  static func setAside(_ path: String, _ error: DatabaseError, unless isUsable: () -> Bool) throws -> String?
+  {
     let gate = try FileDescriptor(opening: path + "-version", O_RDWR | O_CREAT, mode: 0o600)
     // A process that has the lock renames three files.
     while !gate.tryLock(.exclusive) { usleep(1000) }
     defer { gate.unlock() }
-    guard let found = try Database(path: path).version(), found != version else { return nil }
-    let name = "\(path).version-\(found)"
+    if isUsable() { return nil }
+    let version = error.isDamaged ? nil : try Database(path: path).version()
+    let name = "\(path).\(version.map { "version-\($0)" } ?? "damaged")"
     var free = name
     var number = 2
     while access(free, F_OK) == 0 {
@@ -31,7 +44,8 @@ enum Schema {
     }
     guard rename(path, free) == 0 else { throw PosixError.last("rename \(path)") }
     for ending in ["-wal", "-shm"] { rename(path + ending, free + ending) }
-    return free
+    let why = error.isDamaged ? "damaged (\(error.message))" : "of another version of podcastfs"
+    return "the catalogue was \(why): it was set aside as \(free), and a new one begun"
   }
 
   static let tokenizer = "tokenize = 'unicode61 remove_diacritics 2'"

@@ -1,4 +1,3 @@
-package import FeedKit
 package import PodcastModel
 internal import PosixKit
 package import SQLiteKit
@@ -165,14 +164,6 @@ extension Catalog {
       let search = try SearchRows.setState(.hidden, ofResult: id, in: database)
       changes += [.result(id, search: search), .search(search)]
     }
-  }
-
-  /// Hides the results of a search that a backup says were hidden in it.
-  package func hide(_ hidden: [HiddenResult], inSearch search: Search) throws(CatalogError) {
-    let keys = Set(hidden.lazy.filter { $0.search == search.name }.map { FeedKey.text($0.feed) })
-    if keys.isEmpty { return }
-    for result in try results(ofSearch: search.id)
-    where keys.contains(FeedKey.text(result.podcast.feedURL)) { try hideResult(result.id) }
   }
 
   package func hideInSearch(result: Int64, episode: Int64) throws(CatalogError) {

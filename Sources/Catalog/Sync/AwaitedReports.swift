@@ -10,7 +10,7 @@ internal import SQLiteKit
 struct AwaitedReport {
   var report: EpisodeReport
   /// It is of the synchronization's server, which need not be told of it.
-  var isExchanged = false
+  var isExchanged: Bool
 
   /// Seconds: what nobody has followed until then is given up.
   private static let lifetime: Int64 = 90 * 86_400
@@ -19,13 +19,8 @@ struct AwaitedReport {
   /// Seconds before the end that count as the end.
   static let margin = Settings().playedMargin
 
-  init(_ server: ListeningReport) {
-    report = EpisodeReport(podcast: server.podcast, address: server.episode, guid: server.guid)
-    (report.state, report.time, isExchanged) = (server.state, server.time, true)
-  }
-
-  init(_ report: EpisodeReport) {
-    self.report = report
+  init(_ report: EpisodeReport, isExchanged: Bool = false) {
+    (self.report, self.isExchanged) = (report, isExchanged)
     // A backup that does not say when is of some time before.
     if report.time <= 0 { (self.report.time, self.report.lastPlayed) = (1, 0) }
   }
@@ -36,10 +31,7 @@ extension AwaitedReport {
 
   private static func read(_ row: borrowing Row) -> AwaitedReport? {
     // A damaged file says anything.
-    guard let report = try? EpisodeReport(decoding: row.blob(0)[...]) else { return nil }
-    var awaited = AwaitedReport(report)
-    awaited.isExchanged = row.bool(1)
-    return awaited
+    (try? EpisodeReport(decoding: row.blob(0)[...])).map { AwaitedReport($0, isExchanged: row.bool(1)) }
   }
 
   static func all(in database: Database) throws -> [AwaitedReport] {
@@ -133,8 +125,8 @@ extension AwaitedReport {
 
 extension SyncRows {
   /// Keeps a report of the server until its episode is known.
-  package func keep(_ report: ListeningReport, now: Int64) throws {
-    try AwaitedReport(report).save(now: now, in: database)
+  package func keep(_ report: EpisodeReport, now: Int64) throws {
+    try AwaitedReport(report, isExchanged: true).save(now: now, in: database)
   }
 
   package func giveUpOldReports(now: Int64) throws { try AwaitedReport.giveUpOld(now: now, in: database) }

@@ -42,14 +42,39 @@ enum FullText {
     ) { EpisodeText(id: $0.int64(0), title: $0.string(1), notes: $0.stringIfPresent(2)) }
   }
 
-  /// Has words that were taken out leave the file: rewrites the index of podcasts, and empties that of episodes, which are
-  /// to be put into it again (`TextIndex`).
-  static func reset(in database: Database) throws {
-    try database.run("INSERT INTO podcast_text (podcast_text) VALUES ('optimize')")
-    try database.run("INSERT INTO episode_text (episode_text) VALUES ('delete-all')")
+  /// Empties both indexes, whatever they hold, so that no word is left in the file. That of podcasts is filled at once, that
+  /// of episodes behind (`TextIndex`).
+  static func makeAnew(in database: Database) throws {
+    for table in ["podcast_text", "episode_text"] {
+      // What an empty index has (fts5_index.c): FTS5 opens none whose own rows are damaged.
+      try database.run("DELETE FROM \(table)_data")
+      try database.run("INSERT INTO \(table)_data VALUES (1, x''), (10, zeroblob(7))")
+      try database.run("INSERT INTO \(table) (\(table)) VALUES ('delete-all')")
+    }
+    for id in try database.numbers("SELECT id FROM podcast WHERE is_forgotten = 0") {
+      try podcast(id, in: database)
+    }
     // What is being prepared for the old one is made anew.
     try database.run("UPDATE podcast SET indexed_upto = 0, revision = revision + 1")
   }
+
+  /// Has the index of episodes give back the room of what was taken out of it, in pieces that no verb waits for long
+  /// (https://sqlite.org/fts5.html#the_merge_command).
+  static func merge(_ store: CatalogStore) throws(CatalogError) {
+    var pages = -mergedPages
+    var isDone = false
+    while !isDone {
+      isDone = try store.write(.refresh, waitsForDisk: false) { database in
+        let before = database.totalChanges
+        try database.run("INSERT INTO episode_text (episode_text, rank) VALUES ('merge', ?)", pages)
+        return database.totalChanges - before < 2
+      }
+      pages = mergedPages
+    }
+  }
+
+  /// Pages of one transaction: one mebibyte.
+  private static let mergedPages = 256
 }
 
 struct EpisodeText: Sendable, Equatable {

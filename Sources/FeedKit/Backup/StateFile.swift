@@ -11,10 +11,6 @@ package enum StateFile {
       (Self.mark, .integer(Self.version)),
       ("subscriptions", .array(state.feeds.map(Self.json))),
       ("searches", state.searches.json),
-      (
-        "hidden_results",
-        .array(state.hiddenResults.map { .members(["search": $0.search, "feed_url": $0.feed.forRequest]) })
-      ),
       ("episodes", .array(state.episodes.map(Self.json))),
     ])
   }
@@ -72,10 +68,6 @@ package enum StateFile {
       document.feeds.append(feed)
     }
     document.searches = (value["searches"]?.elements ?? []).compactMap(\.text)
-    document.hiddenResults = (value["hidden_results"]?.elements ?? []).compactMap { entry in
-      guard let search = entry["search"]?.text, let feed = entry["feed_url"]?.text else { return nil }
-      return HiddenResult(search: search, feed: WebAddress(feed))
-    }
     document.episodes = (value["episodes"]?.elements ?? []).compactMap(episode)
     return document
   }

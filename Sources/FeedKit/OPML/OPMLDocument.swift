@@ -12,7 +12,6 @@ package struct OPMLDocument: Hashable, Sendable {
   package var refusals = 0
   package var episodes: [EpisodeReport] = []
   package var searches: [String] = []
-  package var hiddenResults: [HiddenResult] = []
   /// It is a state of podcastfs or another program's database. No OPML is one: strangers hand those on.
   package var isBackup = false
   /// The address that a link file holds, of a feed or a web page; nil for a list.
@@ -84,7 +83,7 @@ extension OPMLDocument: FieldCoded {
   package mutating func code(_ fields: inout BinaryFields) throws(BinaryError) {
     try fields.code(&title, &feeds, &warnings)
     try fields.code(&refusals, &episodes, &searches)
-    try fields.code(&hiddenResults, &isBackup, &link)
+    try fields.code(&isBackup, &link)
   }
 }
 

@@ -61,7 +61,8 @@ struct EpisodeNode: TreeNode {
       case .forEnd: return awaiting(opened, EpisodeSize.limit - 1)
       }
     }.then { opened in
-      accept(opened, episode, intent, program, caller).map { .value($0) } ?? lookAgain(episode, opened)
+      accept(opened, episode, request, intent, program, caller).map { .value($0) }
+        ?? lookAgain(episode, opened)
     }.recover { errno in
       tree.state.withLock { $0.open.close(id) }
       return .failure(errno)
@@ -104,8 +105,8 @@ struct EpisodeNode: TreeNode {
   /// on, which has never had another size.
   /// - Returns: nil where others read another representation through this node.
   private func accept(
-    _ opened: any OpenEpisode, _ episode: ListedEpisode, _ intent: OpenIntent, _ program: Program?,
-    _ caller: Caller
+    _ opened: any OpenEpisode, _ episode: ListedEpisode, _ request: TransferRequest, _ intent: OpenIntent,
+    _ program: Program?, _ caller: Caller
   ) -> (any OpenFile)? {
     let current = episode.node(generation: opened.generation, size: opened.size)
     let representation = OpenEpisodes.Representation(generation: opened.generation, size: opened.size)
@@ -133,6 +134,7 @@ struct EpisodeNode: TreeNode {
     return EpisodeFile(
       opened, way, keepsCache: keepsPages && !isPast, changesAttributes: isOther, shownSize: shownSize,
       onFirstRead: { [tree, id] in tree.state.withLock { $0.open.hasPages(of: id, opened.generation) } },
+      onRefusal: { [tree] in tree.transfers.note(.lasting($0), ofReading: request) },
       onClose: { closed(episode, intent, program, $0) })
   }
 

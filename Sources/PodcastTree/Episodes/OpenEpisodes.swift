@@ -79,6 +79,7 @@ final class EpisodeFile: OpenFile {
   let keepsCache: Bool
   let changesAttributes: Bool
   private let onFirstRead: @Sendable () -> Void
+  private let onRefusal: @Sendable (String) -> Void
   private let onClose: @Sendable (EpisodeFile) -> Void
   /// The size that was shown where the server gives none; nil where it is exact.
   private let shownSize: Int64?
@@ -93,13 +94,15 @@ final class EpisodeFile: OpenFile {
   /// - Parameters:
   ///   - keepsCache: whether the kernel's pages of the node are of this representation.
   ///   - shownSize: see `shownSize`.
+  ///   - onRefusal: hears why a read fails that waits for nothing.
   init(
     _ episode: any OpenEpisode, _ way: Way, keepsCache: Bool, changesAttributes: Bool, shownSize: Int64?,
-    onFirstRead: @escaping @Sendable () -> Void, onClose: @escaping @Sendable (EpisodeFile) -> Void
+    onFirstRead: @escaping @Sendable () -> Void, onRefusal: @escaping @Sendable (String) -> Void,
+    onClose: @escaping @Sendable (EpisodeFile) -> Void
   ) {
     (self.episode, self.way, self.keepsCache) = (episode, way, keepsCache)
     (self.changesAttributes, self.shownSize) = (changesAttributes, shownSize)
-    (self.onFirstRead, self.onClose) = (onFirstRead, onClose)
+    (self.onFirstRead, self.onRefusal, self.onClose) = (onFirstRead, onRefusal, onClose)
   }
 
   var isDirect: Bool { way != .pages }
@@ -112,6 +115,7 @@ final class EpisodeFile: OpenFile {
   func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, Errno>? {
     let count = episode.readCached(at: offset, into: buffer)
     if way == .look, count == nil, offset == 0, buffer.count <= Program.typeLength, bytesRead == 0 {
+      onRefusal("not in the cache, and a look for the file's type fetches nothing")
       return .failure(.EIO)
     }
     return answer(at: offset, count)
@@ -131,9 +135,11 @@ final class EpisodeFile: OpenFile {
       return !progress.isAsked
     }
     if isFirst { onFirstRead() }
-    // Bytes that are in the cache are the right answer, wherever they are.
-    if (count ?? 0) == 0, isMisled(at: offset) { return .failure(.EIO) }
-    guard let count else { return nil }
+    guard let count else {
+      if !isMisled(at: offset) { return nil }
+      onRefusal("the server tells no length, and the end is not known yet")
+      return .failure(.EIO)
+    }
     progress.withLock { progress in
       progress.furthest = max(progress.furthest, offset + Int64(count))
       progress.count += Int64(count)
@@ -142,11 +148,9 @@ final class EpisodeFile: OpenFile {
   }
 
   /// Whether a read lies where the file may have no bytes: its server gave no length, so `st_size` is an estimate. `tail`
-  /// reads there, and players that look for a tag. An end of file could be a wrong answer: the read waits for the whole
-  /// file.
+  /// reads there, and players that look for a tag: they would wait for the whole file.
   private func isMisled(at offset: Int64) -> Bool {
-    guard let shownSize else { return false }
-    if let size = episode.size { return offset > size }
+    guard let shownSize, episode.size == nil else { return false }
     return offset >= shownSize - 1 << 20 && offset > progress.withLock { $0.furthest } + 4 << 20
   }
 

@@ -30,16 +30,13 @@ struct CommandLog: Hashable {
   private var removals: [MediaKey: Int] = [:]
 
   var isEmpty: Bool { batch == nil && removals.isEmpty }
-
   mutating func append(_ order: Order) { queue.append(order) }
-
   mutating func note(changed key: MediaKey) { changed.insert(key) }
 
   func isPending(_ key: MediaKey) -> Bool {
     changed.contains(key) || batch?.rows.contains(key) == true || pending.contains { $0.key == key }
   }
 
-  /// What goes into the next commit.
   mutating func next(at now: Instant, held: Set<MediaKey> = []) -> Batch? {
     if batch != nil || queue.isEmpty && changed.isEmpty { return nil }
     let isReady = { [removals] (order: Order) in removals[order.key] == nil && !held.contains(order.key) }

@@ -2,7 +2,6 @@ internal import PodcastModel
 internal import PosixKit
 internal import TransferProtocol
 
-/// Who wants all of an episode.
 enum Demand: Hashable {
   case none
   /// A client's readers alone, who may withdraw it; nil where it was ordered or several clients want it.
@@ -40,7 +39,6 @@ enum Slot: Hashable {
   }
 }
 
-/// The search for a fresh address, once the known one has expired.
 enum AddressSearch: Hashable {
   case none
   case asked(old: String, until: Instant)
@@ -74,20 +72,14 @@ struct Download: Hashable {
   var refusesBeside = false
   var isDirty = true
 
-  /// The address, and what is known of the hosts behind it.
   struct Source: Hashable {
     /// The host that the feed names, and whether the one that answered is one that the public Internet cannot mean.
     var named = ""
     var isPrivate = false
     /// When the final address last answered; nil where it is not to be asked directly.
     var answered: Instant?
-    /// Where its body ended too early, and how often in a row.
-    var earlyEnd: EarlyEnd?
-
-    struct EarlyEnd: Hashable {
-      var position: Int64
-      var count: Int
-    }
+    /// Where its body ended too early last, and how often in a row.
+    var earlyEnd: [Int64: Int] = [:]
   }
 
   struct Told: Hashable {
@@ -119,7 +111,6 @@ struct Download: Hashable {
   /// The bytes that count in `cache_size`.
   var budgeted: Int64 { record.request.isEpisode ? received : 0 }
   var openFiles: OpenFiles? { files.flatMap { $0.isOpen ? $0 : nil } }
-
   var state: TransferState { state(isWhole: content == .whole) }
 
   private func state(isWhole: Bool) -> TransferState {
@@ -139,12 +130,10 @@ struct Download: Hashable {
 
   /// Whether a reader has it open that makes it come, beside the queue.
   var isOpenForDownload: Bool { currentReaders.contains(where: \.mayDownload) }
-
   var isRunnable: Bool { isWanted && (slot == .granted || isOpenForDownload) }
 
-  /// Whether only the queue wants it.
-  var isBackground: Bool { isWanted && !isOpenForDownload }
-
+  /// Whether only the queue wants it. What goes at its last close comes for its readers alone.
+  var isBackground: Bool { isWanted && !isOpenForDownload && !record.dropsAtClose }
   var isSearching: Bool { if case .asked = search { true } else { false } }
 
   var isBusy: Bool {
@@ -162,7 +151,6 @@ struct Download: Hashable {
 
   /// Whether a response that is under way, or the last one, has told that there is no length.
   var hasNoLength: Bool { openFiles.map { $0.representation.total == nil } ?? false }
-
   var isConfirmed: Bool { fetches.contains(where: \.isConfirmed) }
 
   var canSeek: Bool {
@@ -175,26 +163,26 @@ struct Download: Hashable {
     demand != .failed && demand != .paused && !record.request.url.isEmpty
   }
 
-  /// Whether a response goes on though nobody waits for what it brings next: readers that do not download would have to
-  /// ask for all of it again.
+  /// Whether a response goes on though nobody waits: its reader would have to ask for all of it again.
   var readsThrough: Bool {
     mayFetch && !canSeek && currentReaders.contains { $0.intent == .fetchOnly }
   }
 
-  /// Whether a program waits for bytes of this download now, whether or not the whole file is wanted, too.
   var servesReaders: Bool { !fetchableWaits.isEmpty || readsThrough }
 
-  /// What readers wait for that may be fetched for them; the oldest wait comes first.
+  /// What readers wait for that may be fetched for them; the oldest wait comes first. Who reads behind the end, before
+  /// anything is here, waits for the last byte: its response tells which file it is of.
   var fetchableWaits: [Range<Int64>] {
     if !mayFetch { return [] }
+    let last = files == nil ? record.total.map { max($0 - 1, 0) } ?? .max : .max
     return currentReaders.filter { $0.intent != .cachedOnly }
-      .flatMap(\.waits).sorted { $0.number < $1.number }.map(\.range)
+      .flatMap(\.waits).sorted { ($0.begun, $0.id) < ($1.begun, $1.id) }
+      .map { $0.range.lowerBound > last ? last..<last + 1 : $0.range }
   }
 
   var missing: Int64 { max((record.total ?? 0) - received, 0) }
 
-  /// Bytes to come, by the feed's length where the server has told none. Feeds say anything: lengths beyond `limit` or
-  /// any episode count for nothing.
+  /// Bytes to come. A feed's length counts where no response has told one, up to `limit` and the largest file.
   func expected(atMost limit: Int64) -> Int64 {
     guard record.total == nil, let length = record.request.expectedLength,
       length <= min(Limits.largestFile, limit)
@@ -261,7 +249,7 @@ struct Download: Hashable {
   mutating func expectsNothing() {
     beginsAnew = false
     if ranges == .overlap { ranges = .trusted }
-    source.earlyEnd = nil
+    source.earlyEnd = [:]
   }
 
   mutating func take(_ request: TransferRequest) {
@@ -277,7 +265,6 @@ struct Download: Hashable {
 
 // What is wanted of it. Pure: the core does what follows.
 extension Download {
-  /// - Parameters:
   /// - Parameter client: whose reader asks; nil where it is ordered.
   mutating func want(by client: ClientID?, place: Int64, at now: Instant) {
     let isNew = demand == .none && content != .whole
@@ -305,7 +292,7 @@ extension Download {
     search = .none
     // The server may have learnt.
     if ranges == .whole { ranges = .trusted }
-    source.earlyEnd = nil
+    source.earlyEnd = [:]
   }
 
   mutating func pause() {
@@ -314,6 +301,11 @@ extension Download {
     demand = .paused
     search = .none
     record.error = nil
+  }
+
+  /// An order was refused. What goes at its last close is tried again a little later.
+  mutating func refused(at now: Instant) {
+    if record.dropsAtClose { awaitsReaders = now.adding(Self.patience) }
   }
 
   /// Takes it out of the queue; what has come stays.

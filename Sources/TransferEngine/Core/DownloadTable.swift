@@ -1,8 +1,7 @@
 package import PodcastModel
 package import TransferProtocol
 
-/// Rows of the store. Those of downloads at rest are read when they are needed, so that memory does not grow with what was
-/// downloaded in years.
+/// Rows of the store. Those of downloads at rest are read when they are needed: memory does not grow with them.
 package struct StoredRows: Hashable, Sendable {
   package enum Choice: Sendable {
     case all
@@ -20,8 +19,7 @@ package struct StoredRows: Hashable, Sendable {
   package func hash(into hasher: inout Hasher) {}
 }
 
-/// All downloads: values of those that something is to be done for, rows of the others. An event costs what is active, not
-/// what was downloaded in years.
+/// All downloads: values of the active ones, rows of the others. An event costs what is active.
 struct DownloadTable: Hashable {
   private(set) var active: [MediaKey: Download] = [:]
   /// Those with changes whose consequences are not done.
@@ -37,9 +35,7 @@ struct DownloadTable: Hashable {
   }
 
   var keys: [MediaKey] { active.keys + resting(.all).map(\.key) }
-
   func status(of key: MediaKey) -> TransferStatus? { active[key]?.status ?? rows.record(key) }
-
   func record(of key: MediaKey) -> TransferStatus? { active[key]?.record ?? rows.record(key) }
 
   /// Whether the store knows it, as far as it has been told.

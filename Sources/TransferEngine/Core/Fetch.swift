@@ -2,7 +2,6 @@ internal import PodcastModel
 internal import PosixKit
 internal import TransferProtocol
 
-/// A request for an enclosure, and its response.
 struct Fetch: Hashable {
   let id: FlowID
   let request: Range<Int64>
@@ -38,11 +37,8 @@ struct Fetch: Hashable {
   }
 
   var began: Instant? { if case .feeding(let since) = stage { since } else { nil } }
-
   var isFeeding: Bool { began != nil }
-
   var isConfirmed: Bool { isFeeding && intake.agreeing <= 0 }
-
   var hasEnded: Bool { if case .ended = ending { true } else { false } }
 
   /// Bytes per second since it began; nil while that says nothing.
@@ -67,8 +63,6 @@ struct Reader: Hashable {
   struct Wait: Hashable {
     let id: UInt64
     let range: Range<Int64>
-    /// Grows from wait to wait, of whatever client.
-    let number: UInt64
     let begun: Instant
   }
 

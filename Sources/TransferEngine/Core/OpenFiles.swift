@@ -1,6 +1,5 @@
 internal import PodcastModel
 
-/// The files of a download's generation, as far as the core knows them.
 struct OpenFiles: Hashable {
   enum Phase: Hashable {
     case opening
@@ -34,13 +33,9 @@ struct OpenFiles: Hashable {
   }
 
   var isOpen: Bool { phase == .open }
-
   var received: Int64 { present.count }
-
   var isComplete: Bool { representation.total.map { present.contains(0..<$0) } ?? false }
-
   var hasUnflushed: Bool { unflushed > 0 || isFlushing }
-
   var isFlushed: Bool { !hasUnflushed && pending == 0 }
 
   /// - Parameter isWhole: whether its name says that all of it is on the disk.
@@ -64,7 +59,6 @@ struct OpenFiles: Hashable {
     undescribed += 1
   }
 
-  /// The disk has done an order, or refused it.
   mutating func answered(_ answer: DiskAnswer) {
     pending -= 1
     guard answer == .described else { return undescribed = min(undescribed, pending) }
@@ -88,7 +82,6 @@ struct OpenFiles: Hashable {
   }
 
   mutating func setPresent(_ ranges: ByteRanges) { (present, claimed) = (ranges, ranges) }
-
   mutating func beginFlush() { (isFlushing, unflushed) = (true, 0) }
 
   /// A flush has failed: only `ranges` are there.

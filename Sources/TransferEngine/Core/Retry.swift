@@ -71,12 +71,9 @@ struct Retry: Hashable {
     if record.isUnfinished, let forbiddenUntil { until = max(until ?? forbiddenUntil, forbiddenUntil) }
   }
 
-  /// Tries in a row that brought nothing.
   var attempts: Int { Int(clamping: tries.count) }
-
   func isForbidden(_ now: Instant) -> Bool { forbiddenUntil.map { $0 > now } ?? false }
 
-  /// Whether an open may try again what has failed for good.
   func mayTryAgain(_ now: Instant) -> Bool {
     !isForbidden(now) && failed.map { now >= $0.adding(Self.early) } ?? true
   }
@@ -125,18 +122,15 @@ struct Retry: Hashable {
     return fruitless <= Self.mostFruitless
   }
 
-  /// - Returns: whether bytes have come since the last time, of the same generation: a host that gives another file each
-  ///   time makes no progress.
+  /// - Returns: whether bytes have come since the last time. Bytes of another generation are no progress.
   private mutating func note(_ received: Int64, _ generation: UInt32) -> Bool {
     let hasProgress = generation == mark.generation && received >= mark.received + mark.progress
     mark = Mark(received: received, generation: generation)
     return hasProgress
   }
 
-  /// Forgets that the last requests brought nothing: the disk refused their bytes, or the engine ended them itself. The host is
-  /// not to blame.
+  /// The disk or the engine is to blame for the last requests that brought nothing, not the host.
   mutating func excuseHost() { fruitless = 0 }
-
   mutating func leaveOneTry() { fruitless = Self.mostFruitless - 1 }
 
   /// The server has answered: it may be asked again.
@@ -168,8 +162,7 @@ struct Retry: Hashable {
     lacksRoom = false
   }
 
-  /// Somebody wants it now: a later try is made at once, unless one has just been made or the server wants to be left
-  /// alone.
+  /// Somebody wants it now: tries at once, unless it has just tried or the server wants to be left alone.
   mutating func hurry(at now: Instant) {
     guard until != nil, !isForbidden(now), !isRefusing(now) else { return }
     if let failed, now < failed.adding(Self.justNow) { return }

@@ -33,8 +33,6 @@ struct Scheduler: Hashable {
   var isChanged = true
   /// Whether a download whose turn it is has no room in the cache.
   var isStarving = false
-  /// Until when slots that the user has freed stay free: of a thousand that are paused, not each begins before.
-  var quietUntil = Instant(nanoseconds: 0)
 
   /// Takes in what a download is now; nil where it needs no slot.
   mutating func note(_ key: MediaKey, _ entry: Entry?, isPlaced: Bool) {
@@ -56,7 +54,6 @@ struct Scheduler: Hashable {
   }
 
   var waiting: [MediaKey] { sorted.filter { !$0.rank.isRunning }.map(\.key) }
-
   func isWaiting(_ key: MediaKey) -> Bool { entries[key]?.rank.isRunning == false }
 
   func choose(_ settings: TransferSettings, at now: Instant, isCoolingDown: (Entry) -> Bool) -> [MediaKey] {

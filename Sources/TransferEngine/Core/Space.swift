@@ -12,8 +12,7 @@ struct Space: Hashable {
   private var goal: Int64 = 0
   /// Whether another process had open what was to go.
   private(set) var isRefused = false
-  /// Until when nothing is evicted, because of that, or because files were found that clients know more of: what is queued,
-  /// and what is no episode.
+  /// Until when nothing is evicted: because of that, or until clients have told what found files are.
   private(set) var restsUntil = Instant(nanoseconds: 0)
   private static let rest = 10.0
   private static let hearing = 30.0
@@ -29,9 +28,7 @@ struct Space: Hashable {
   }
 
   mutating func looked(_ usable: Int64, at now: Instant) { (left, seen, isLooking) = (usable, now, false) }
-
   func isResting(at now: Instant) -> Bool { now < restsUntil }
-
   mutating func foundUnknown(at now: Instant) { restsUntil = now.adding(Self.hearing) }
 
   mutating func evict(_ candidates: [GenerationName], goal: Int64) {
@@ -48,8 +45,7 @@ struct Space: Hashable {
   }
 }
 
-// Room: `cache_size` and `min_free`. It is made as bytes come, not for what a header claims. Whoever writes to the disk sees
-// to it that `min_free` stays free.
+// Room: `cache_size` and `min_free`. It is made as bytes come, not for what a header claims.
 extension TransferCore {
   /// What `error` says of a download that waits for room in the budget, and of one that the disk has none for.
   static let cacheIsFull = "cache is full"
@@ -64,7 +60,6 @@ extension TransferCore {
 
   /// Bytes that a write must leave: what journals, marks and the store take is beside what is counted.
   var leaving: Int64 { settings.minimumFree + 256 << 10 }
-
   mutating func measureRoom() { if space.look() { emit(.measureRoom) } }
 
   /// Keeps to the bounds while bytes come: with every so many written, and once a second.
@@ -120,8 +115,7 @@ extension TransferCore {
     return downloads.evictable.filter { !wanted.contains($0.key) }
   }
 
-  /// Evicts the least recently read episodes that together hold at least `count` bytes. Where all together hold less, it
-  /// evicts none.
+  /// Evicts the least recently read episodes that together hold `count` bytes; none where all hold less.
   /// - Parameter partly: evicts them also where they hold less.
   /// - Returns: whether an eviction runs.
   @discardableResult

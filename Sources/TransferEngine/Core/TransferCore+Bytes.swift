@@ -1,7 +1,6 @@
 internal import PodcastModel
 internal import TransferProtocol
 
-// The bytes of responses, on their way to the disk.
 extension TransferCore {
   private var heldEach: Int64 {
     max(min(Limits.held / Int64(max(fetches.count, 1)), Limits.heldEach.most), Limits.heldEach.least)
@@ -45,8 +44,7 @@ extension TransferCore {
     }
   }
 
-  /// Takes nothing more of a response while much of it is held here, while `limit_rate` is used up, or while a reader waits
-  /// for another one.
+  /// Holds a response while much of it waits here, `limit_rate` is used up, or a reader waits for another response.
   private mutating func steer(_ id: FlowID, _ download: inout Download) {
     guard let fetch = download[id], fetch.head != nil else { return }
     let opens = download.isBackground ? throttle.opens(at: now.instant) : nil
@@ -95,7 +93,6 @@ extension TransferCore {
     return nil
   }
 
-  /// How soon what a response holds must go to the disk.
   private func urgency(of fetch: Fetch, _ download: Download) -> Intake.Urgency {
     let intake = fetch.intake
     if fetch.hasEnded { return .all }
@@ -128,7 +125,6 @@ extension TransferCore {
   mutating func compared(_ range: Range<Int64>, agreed: Int64, of id: FlowID, _ download: inout Download) {
     guard let result = download[id]?.intake.compared(range, agreed: agreed) else { return }
     if !result.isSame {
-      // Another file.
       let isBeside = download.fetches.count > 1
       endFetch(id, of: &download)
       if isBeside { download.ranges = .whole } else { download.beginsAnew = true }

@@ -94,7 +94,6 @@ extension TransferCore {
     }
   }
 
-  /// What has come goes to the disk.
   mutating func endResponses() {
     changeAll(where: { !$0.fetches.isEmpty }) { core, download in
       for fetch in download.fetches { core.pump(fetch.id, &download, .all) }
@@ -102,8 +101,7 @@ extension TransferCore {
     }
   }
 
-  /// Asks again for what was under way when the machine went to sleep: its connections are gone, and say so only after
-  /// minutes.
+  /// Asks again for what was under way before sleep: its connections are gone, and say so only after minutes.
   mutating func resumed() {
     endResponses()
     networkChanged()

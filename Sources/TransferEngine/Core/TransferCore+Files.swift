@@ -15,17 +15,11 @@ extension TransferCore {
   mutating func prepareFiles(of download: inout Download) {
     // Deleted with the cache: readers that have it open keep it, and what comes for them; others begin anew.
     if download.openFiles?.isLinked == false && !download.isHeldByReaders { forgetBytes(of: &download) }
-    guard download.files == nil, needsFiles(download), download.content != .nothing, mayUseDisk(&download)
+    guard download.files == nil, needsFiles(download), download.content != .nothing,
+      isDue(\.filesUntil, &download)
     else { return }
     let (key, generation) = (download.key, download.record.generation)
     attach(.opening, generation: generation, Representation(), .open(key, generation: generation), &download)
-  }
-
-  /// Whether the disk has not just refused; if it has, it is asked again a little later.
-  private mutating func mayUseDisk(_ download: inout Download) -> Bool {
-    guard isPast(download.retry.filesUntil, for: download.key) else { return false }
-    download.retry.filesUntil = nil
-    return true
   }
 
   private mutating func attach(
@@ -164,7 +158,7 @@ extension TransferCore {
   mutating func flush(_ download: inout Download, after least: Int64) {
     // The disk does its orders at once: a flush could come before the description that it is to keep.
     guard let open = download.openFiles, !open.isFlushing, open.undescribed == 0, open.unflushed > least,
-      phase == .stopping || mayUseDisk(&download)
+      phase == .stopping || isDue(\.filesUntil, &download)
     else { return }
     download.files?.beginFlush()
     emit(.flush(open.id))

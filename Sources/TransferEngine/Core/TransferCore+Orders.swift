@@ -21,7 +21,11 @@ extension TransferCore {
     case .open(let id, let request, let intent, let generation): open(name(id), request, intent, generation)
     case .close(let id): close(name(id))
     case .wait(let id, let open, let offset, let count): wait(id, name(open), offset, count)
-    case .endWait(let id): endWait(id, client)
+    case .endWait(let id, let open):
+      change(handles[name(open)]) { _, download in
+        guard let index = download.readers.firstIndex(where: { $0.name == name(open) }) else { return }
+        download.readers[index].waits.removeAll { $0.id == id }
+      }
     case .order(let id, let order): hear(order, name(id))
     case .freshAddress(let key, let url): heardAddress(key, url)
     }
@@ -49,7 +53,6 @@ extension TransferCore {
     log.append(.init(name: name, order: order, place: nextPlace(), time: now.instant))
   }
 
-  /// Drops what was to be dropped once nobody has it open.
   mutating func dropClosed(_ download: inout Download) -> Bool {
     if !isPast(download.awaitsReaders, for: download.key) || !download.readers.isEmpty { return false }
     removeFiles(of: &download)
@@ -117,8 +120,7 @@ extension TransferCore {
       guard let index = download.readers.firstIndex(where: { $0.name == name }) else { return }
       var reader = download.readers[index]
       reader.waits.removeAll { $0.id == id }
-      reader.waits.append(
-        Reader.Wait(id: id, range: range, number: core.nextNumber(), begun: core.now.instant))
+      reader.waits.append(Reader.Wait(id: id, range: range, begun: core.now.instant))
       let isFirst = !reader.hasRead && !download.isForgotten
       reader.hasRead = reader.hasRead || isFirst
       download.readers[index] = reader
@@ -130,30 +132,14 @@ extension TransferCore {
     }
   }
 
-  private mutating func endWait(_ id: UInt64, _ client: ClientID) {
-    func isMeant(_ reader: Reader) -> Bool {
-      reader.name.client == client && reader.waits.contains { $0.id == id }
-    }
-    changeAll(where: { $0.readers.contains(where: isMeant) }) { _, download in
-      for index in download.readers.indices where isMeant(download.readers[index]) {
-        download.readers[index].waits.removeAll { $0.id == id }
-      }
-    }
-  }
-
   mutating func obey(_ order: CommandLog.Order, _ download: inout Download) {
     if order.order.verb == .start {
       // Deleted: who has it open keeps what there is, others begin anew.
       if download.openFiles?.isLinked == false { forgetBytes(of: &download) }
       if hosts.hurry(download.source.named, for: download.key, at: now.instant) { reconsider() }
     }
-    let hadSlot = download.isBackground && download.slot == .granted
     let request = download.record.request
     download.obey(order, at: now.instant)
-    if hadSlot && !download.isWanted {
-      scheduler.quietUntil = now.instant.adding(0.2)
-      timers.add(.queue, at: scheduler.quietUntil)
-    }
     if order.order.verb == .start, download.mustLook, download.files != nil { detach(&download) }
     if order.order.takesFiles || order.order.verb == .pause {
       // Who has opened it since the order has it come again.
@@ -170,12 +156,7 @@ extension TransferCore {
     guard log.removed(key) else { return }
     if let failure {
       for name in log.refuse(key) { answer(name, failure) }
-      // What is dropped at its last close is tried again a little later.
-      change(key, isQuiet: true) { core, download in
-        if download.record.dropsAtClose {
-          download.awaitsReaders = core.now.instant.adding(Download.patience)
-        }
-      }
+      change(key, isQuiet: true) { core, download in download.refused(at: core.now.instant) }
     } else {
       change(key) { core, download in core.forgetBytes(of: &download, removesNames: false) }
     }

@@ -2,16 +2,14 @@ internal import PodcastModel
 internal import TransferProtocol
 
 extension TransferCore {
-  /// Which of the wanted downloads may run in the background: those that run already, then by order, as `downloads`,
-  /// `per_host` and the room allow.
+  /// Gives slots to those that run already, then by order, as `downloads`, `per_host` and the room allow.
   mutating func assignSlots() {
     // `update` gives each download its slot.
     if rest != nil { return }
     let (hosts, instant) = (hosts, now.instant)
-    var chosen = scheduler.choose(settings, at: instant) {
+    let chosen = scheduler.choose(settings, at: instant) {
       hosts.isResting($0.host, for: $0.key, at: instant)
     }
-    if scheduler.quietUntil > instant { chosen.removeAll { !scheduler.placed.contains($0) } }
     let admitted = withRoom(chosen)
     let isChosen = Set(chosen)
     for key in scheduler.placed.union(isChosen).sorted() {
@@ -51,7 +49,7 @@ extension TransferCore {
     prepareFiles(of: &download)
     complete(&download)
     answerReaders(of: &download)
-    let isDue = isDue(&download)
+    let isDue = isDue(\.until, &download)
     let waits = download.fetchableWaits
     let isOfUse = download.isRunnable || !waits.isEmpty || download.readsThrough
     if phase == .stopping || !isOfUse || download.isSearching {
@@ -68,10 +66,10 @@ extension TransferCore {
     releaseFiles(of: &download)
   }
 
-  /// Whether it may be tried now; if not, it is looked at again when it may.
-  private mutating func isDue(_ download: inout Download) -> Bool {
-    guard isPast(download.retry.until, for: download.key) else { return false }
-    download.retry.until = nil
+  /// Whether the host, or the disk, may be asked again; if not, the download is looked at again when it may.
+  mutating func isDue(_ wait: WritableKeyPath<Retry, Instant?>, _ download: inout Download) -> Bool {
+    guard isPast(download.retry[keyPath: wait], for: download.key) else { return false }
+    download.retry[keyPath: wait] = nil
     return true
   }
 

@@ -34,8 +34,7 @@ extension TransferCore {
     answer(download.readers[index].name, generation: download.readers[index].generation ?? 0)
   }
 
-  /// Whether to wait a little for the server's word on whether what is stored is still its file: a reader that began with
-  /// the old one would get no more than what is here of it.
+  /// Whether to wait a little for the server's word that what is stored is still its file.
   private mutating func awaitsConfirmation(_ reader: Reader, _ download: Download) -> Bool {
     return download.isWanted && !download.isConfirmed && download.openFiles?.isComplete == false
       && download.retry.until == nil && !isPast(reader.begun.adding(5), for: download.key)
@@ -65,9 +64,8 @@ extension TransferCore {
     }
   }
 
-  /// Why a reader has nothing to wait for: it was forgotten or has failed; its server has told a long Retry-After; or, since
-  /// `begun` or a moment before, the disk had no room; or the host could not be reached at all, or sent no audio, and
-  /// nothing of the episode is here.
+  /// Why a reader has nothing to wait for. A refusal counts since `begun`, or if it is recent: the disk had no room,
+  /// or nothing is here and the host could not be reached or sent no audio.
   private func failure(of download: Download, since begun: Instant) -> TransferFailure? {
     let retry = download.retry
     if download.record.request.url.isEmpty && download.content == .nothing { return .gone }

@@ -71,9 +71,8 @@ extension TransferCore {
   mutating func saved(_ failure: TransferFailure?) {
     guard let batch = log.saved(failed: failure != nil, at: now.instant) else { return }
     for order in batch.orders {
-      // Files that were to go have gone all the same.
-      if failure == nil || order.order.takesFiles {
-        change(order.key) { core, download in core.obey(order, &download) }
+      change(order.key) { core, download in
+        if failure == nil { core.obey(order, &download) } else { download.refused(at: core.now.instant) }
       }
       answer(order.name, failure)
     }

@@ -3,10 +3,8 @@ internal import PosixKit
 internal import TransferProtocol
 
 extension TransferCore {
-  /// Asks for what readers wait for, and for what is still missing where all of it is wanted.
   mutating func ask(_ download: inout Download, _ waits: [Range<Int64>]) {
-    // What is stored decides what to ask for; before the first head nothing is known that a second request could be
-    // checked against.
+    // What is stored decides what to ask for. Before the first head a second request could not be checked.
     let isKnown = download.content == .nothing && download.files == nil && download.fetches.isEmpty
     if download.openFiles == nil && !isKnown { return }
     // An answer that is being compared tells by which validator to ask.
@@ -49,7 +47,6 @@ extension TransferCore {
     }
   }
 
-  /// The fetches that bring what readers wait for.
   private func awaited(in download: Download) -> Set<FlowID> {
     let planner = planner(for: download)
     return Set(
@@ -71,8 +68,7 @@ extension TransferCore {
     return !awaited.isEmpty && !awaited.contains(fetch.id)
   }
 
-  /// Whether other requests may follow at once on those before; not without end: a server that never gives anything of
-  /// use is left alone for longer and longer.
+  /// Whether another request may follow at once. A server that never gives anything of use is left alone.
   private mutating func mayAsk(_ requests: [Range<Int64>], _ download: inout Download) -> Bool {
     guard download.fetches.isEmpty else { return true }
     let end = download.openFiles?.representation.total ?? .max
@@ -101,8 +97,7 @@ extension TransferCore {
       let isEnough = run?.upperBound == planned.lowerBound && run?.length ?? 0 >= ResponseJudge.overlap
       planned = isEnough ? planned.lowerBound - ResponseJudge.overlap..<planned.upperBound : whole
     }
-    // For five minutes after an answer, requests go straight to the address that redirects led to. Later that
-    // address may have expired.
+    // For five minutes, requests go to the address that redirects led to. Later it may have expired.
     let source = download.source
     let isFresh = source.answered.map { now.instant < $0.adding(300) } ?? false
     let isDirect =

@@ -70,6 +70,9 @@ extension TransferCore {
       if download.ranges == .trusted { download.ranges = .overlap }
     case .notBeside: download.refusesBeside = true
     case .noRanges: download.ranges = .whole
+    // The next request is for the last block. A host that refuses bytes that it has gives no ranges.
+    case .told(let total) where total <= fetch.request.lowerBound: download.record.total = total
+    case .told: download.ranges = .whole
     case .complete: setTotal(download.openFiles?.present.end ?? 0, of: &download)
     }
   }
@@ -81,7 +84,6 @@ extension TransferCore {
     return head.isWhole && !question.isWhole && (asked == nil || asked == its)
   }
 
-  /// The generation that a response begins has its files.
   mutating func begun(_ id: FlowID, _ download: inout Download) {
     if case .begins(let representation, let at) = download[id]?.stage {
       accept(representation, at: at, agreeing: 0, id, &download)
@@ -157,7 +159,7 @@ extension TransferCore {
     }
     if let failure {
       if fetch.isDirect && !failure.isShortBody { download.source.answered = nil }
-      let isWhole = fetch.request == 0..<Int64.max && position > 0
+      let isWhole = fetch.head?.isWhole == true && position > 0
       if failure.isShortBody, isWhole, endsEarly(at: position, &download) >= Self.shortEnds,
         download.fetches.isEmpty
       {
@@ -176,12 +178,11 @@ extension TransferCore {
     }
   }
 
-  /// A body has ended before the end that is expected.
   /// - Returns: how often in a row it has ended there.
   private func endsEarly(at position: Int64, _ download: inout Download) -> Int {
-    let before = download.source.earlyEnd.flatMap { $0.position == position ? $0.count : nil } ?? 0
-    download.source.earlyEnd = Download.Source.EarlyEnd(position: position, count: before + 1)
-    return before + 1
+    let count = (download.source.earlyEnd[position] ?? 0) + 1
+    download.source.earlyEnd = [position: count]
+    return count
   }
 
   /// Ends in a row at one place that show that the length is a lie.

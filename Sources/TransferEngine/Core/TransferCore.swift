@@ -80,9 +80,10 @@ package struct TransferCore: Hashable {
   }
 
   package mutating func handle(_ event: Event, at moment: Moment) -> [Effect] {
-    let before = now.instant
+    let before = now
     now = moment
-    now.instant = max(moment.instant, before)
+    now.instant = max(moment.instant, before.instant)
+    if now.asleep > before.asleep + 10 { resumed() }
     hear(event)
     for name in timers.takeDue(now.instant) { due(name) }
     return finish()
@@ -125,7 +126,6 @@ package struct TransferCore: Hashable {
 
   /// The keys of downloads that may differ from the store's rows.
   package var keysInMemory: Set<MediaKey> { Set(downloads.active.keys) }
-
   package var keys: [MediaKey] { downloads.keys }
 
   private mutating func hear(_ event: Event) {
@@ -146,7 +146,6 @@ package struct TransferCore: Hashable {
     case .found(let found, let missing): sweep(found, missing)
     case .networkChanged: networkChanged()
     case .background(let rest): letBackground(rest)
-    case .resumed: resumed()
     // It may have come a little early: the next one is asked for again.
     case .timer: outbox.wake = nil
     }
@@ -160,9 +159,7 @@ package struct TransferCore: Hashable {
       reconsider()
       if scheduler.isStarving || downloads.bytes > settings.cacheSize { measureRoom() }
       // The queue keeps only its earliest timer: later ones are added again.
-      let ends = [
-        hosts.nextEnd(after: now.instant), scheduler.quietUntil, log.restsUntil, space.restsUntil,
-      ]
+      let ends = [hosts.nextEnd(after: now.instant), log.restsUntil, space.restsUntil]
       for next in ends.compactMap(\.self) where next > now.instant { timers.add(.queue, at: next) }
     case .throttle: letGoOfThrottled()
     case .forget: rest(keysInMemory, forgetting: true)
@@ -223,7 +220,6 @@ package struct TransferCore: Hashable {
   }
 
   mutating func reconsider() { scheduler.isChanged = true }
-
   mutating func emit(_ effect: Effect) { outbox.effects.append(effect) }
 
   mutating func nextNumber() -> UInt64 {

@@ -1,7 +1,5 @@
-/// Tells a web page or an API's answer from audio or video: hotels' login pages, hosts' error pages that come
-/// with status 200.
+/// Tells login pages and hosts' error pages, which come with status 200, from audio or video.
 package enum ContentKind {
-  /// Bytes that show what a body is.
   package static let decisive = 512
 
   /// What came instead of audio, for people; nil where it may be audio. Some hosts call audio text/plain.

@@ -5,7 +5,6 @@ internal import TransferProtocol
 /// Why a host or the disk gave no bytes, or no more, and what follows (Documentation/Semantics.md, Reading).
 package struct Fault: Hashable, Sendable {
   package enum Kind: Sendable {
-    /// Tried again, later and later.
     case passing
     /// May be the fault of this network or this clock: a login page, a certificate that is not valid, a private answer
     /// of DNS. Tried again; lasting once other networks or days have shown the same.
@@ -31,10 +30,7 @@ package struct Fault: Hashable, Sendable {
   package var isShortBody = false
 
   package init(_ kind: Kind, _ message: String, retryAfter: Double? = nil, host: String? = nil) {
-    self.kind = kind
-    self.message = message
-    self.retryAfter = retryAfter
-    self.host = host
+    (self.kind, self.message, self.retryAfter, self.host) = (kind, message, retryAfter, host)
     if kind == .doubtful { readerErrno = .EIO }
     if isOfRoom { readerErrno = .ENOSPC }
   }

@@ -31,10 +31,11 @@ enum ResponseJudge {
     case askWithOverlap
     /// Of no use beside the response under way, which is waited for before it is asked again.
     case notBeside
-    /// The server sends no ranges, or ranges of nobody knows which file. The download asks for the whole file, and readers
-    /// wait until their place comes.
+    /// The server sends no ranges that can be trusted. The whole file is asked for, and readers wait for their place.
     case noRanges
     case complete
+    /// The file has so many bytes, by the host's word; nothing of it is stored.
+    case told(total: Int64)
     case fault(Fault)
   }
 
@@ -129,14 +130,15 @@ enum ResponseJudge {
   /// 416: nothing behind the last byte that there is.
   private static func judgeUnsatisfiable(_ question: Question, _ head: ResponseHead) -> Verdict {
     if question.isWhole { return .fault(Fault(head)) }
+    // What the feed says was too long.
+    if question.known == nil, let total = head.partTotal, total > 0 { return .told(total: total) }
     // A generation that has told its length never gets another one: who has it open would read what is not there.
     if let known = question.known, known.total == nil, let total = head.partTotal,
       question.stored.ranges == [0..<total]
     {
       return .complete
     }
-    // The server may refuse ranges, have a shorter file now, or have told a wrong length: its answer with the whole file shows
-    // which.
+    // Refused ranges, a shorter file, or a wrong length: the answer with the whole file shows which.
     return .noRanges
   }
 

@@ -43,8 +43,7 @@ struct Hosts: Hashable, Sendable {
     rests.values.lazy.map(\.until).filter { $0 > now }.min()
   }
 
-  /// A user orders a download now: it may ask its host, unless that failed within the last second, or wants to be left
-  /// alone. Of a thousand orders the latest asks a host that does not answer.
+  /// Lets the download that a user orders now ask its host, unless that has just failed or wants to be left alone.
   /// - Returns: whether that changes anything.
   mutating func hurry(_ host: String, for key: MediaKey, at now: Instant) -> Bool {
     guard let rest = rests[host], !rest.isWish, now >= rest.since.adding(Retry.justNow) else { return false }
@@ -52,10 +51,8 @@ struct Hosts: Hashable, Sendable {
     return true
   }
 
-  /// It has answered.
-  /// - Returns: whether it was left alone.
+  /// - Returns: whether the host that has answered was left alone.
   mutating func end(_ host: String) -> Bool { rests.removeValue(forKey: host) != nil }
-
   mutating func endAll() { rests = [:] }
 
   /// Whether `host` sends parts itself, and has never refused to send the end of a file.

@@ -84,15 +84,8 @@ struct Intake: Hashable, Sendable {
   private mutating func write(_ range: Range<Int64>, urgency: Urgency) -> Step? {
     var end = min(range.upperBound, Self.aligned(range.lowerBound + Limits.largestWrite, Limits.alignment))
     if end == range.upperBound && urgency != .all {
-      let large = Self.aligned(end, Limits.alignment)
-      let blocks = Self.aligned(end, Limits.block)
-      if urgency == .waited && blocks > range.lowerBound {
-        end = blocks
-      } else if large > range.lowerBound {
-        end = large
-      } else {
-        return nil
-      }
+      end = Self.aligned(end, urgency == .waited ? Limits.block : Limits.alignment)
+      if end <= range.lowerBound { return nil }
     }
     position = end
     inFlight += end - range.lowerBound

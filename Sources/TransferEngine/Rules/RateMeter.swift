@@ -17,7 +17,6 @@ struct RateMeter: Hashable {
   private static let slowTime = 15.0
 
   var rate: Int64? { smoothed.map { Int64($0) }.flatMap { $0 > 0 ? $0 : nil } }
-
   mutating func came(_ bytes: Int64) { count += bytes }
 
   /// - Parameter slow: bytes per second that are of no use.

@@ -1,15 +1,13 @@
 internal import PodcastModel
 
-/// Which requests bring what is missing the cheapest way (a seek costs one round trip, small gaps are
-/// read through, nothing is fetched twice). Pure rules.
+/// Which requests bring what is missing the cheapest way: a seek costs a round trip, small gaps are read through.
 struct RequestPlanner {
   /// Reading on through this much costs less than a new request, where it takes no longer than `patience` seconds.
   static let nearby: Int64 = 1 << 20
   static let patience = 0.5
   /// A gap that who reads on may have left, in bytes.
   static let smallGap: Int64 = 32 << 10
-  /// What a seek beside a running response asks for at first; twice what it has had each time it goes on, up
-  /// to the most.
+  /// What a seek beside a running response asks for at first, doubled each time it goes on, and the most.
   static let window: Int64 = 1 << 20
   static let longestWindow: Int64 = 32 << 20
   /// What would be left behind a window, and is not worth another request.
@@ -37,8 +35,7 @@ struct RequestPlanner {
   /// Where the latest reader is: the whole is filled from there on first.
   var focus: Int64 = 0
 
-  /// The first missing bytes that a reader waits for. Where its own range is complete, those of the blocks around it:
-  /// readers see whole blocks.
+  /// What is missing first of a reader's range, or, where that is complete, of the blocks around it.
   func hole(of wait: Range<Int64>) -> Range<Int64>? {
     let file = 0..<(total ?? .max)
     return have.missing(in: wait.clamped(to: file)).first

@@ -1,7 +1,6 @@
 internal import PosixKit
 
-/// Holds all background downloads together to `limit_rate`: an account that fills with time; while it is
-/// overdrawn nothing more is taken from a host.
+/// Holds all background downloads together to `limit_rate`: an account that fills with time.
 struct Throttle: Hashable, Sendable {
   private var rate: Double?
   private var balance = 0.0

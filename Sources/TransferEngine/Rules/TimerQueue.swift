@@ -1,5 +1,4 @@
-/// What is to be looked at when. Of several times for one name only the earliest is kept: who looks then adds the next. A
-/// timer that is no longer needed stays; whoever looks then finds nothing to do.
+/// What is to be looked at when: the earliest time of each name. Whoever looks adds the next, or finds nothing to do.
 struct TimerQueue<Name: Hashable & Comparable>: Hashable {
   private var times: [Name: Instant] = [:]
   private(set) var next: Instant?

@@ -1,11 +1,8 @@
 package import PosixKit
 
-/// Why downloads that nobody has open rest.
 package enum BackgroundRest: Hashable, Sendable {
   /// It is not known yet what the network costs; that takes milliseconds.
   case asking
-  case suspending
-  /// By the user.
   case paused
   case metered
   /// The charge in percent below which they rest; nil for any.
@@ -17,7 +14,6 @@ package enum BackgroundRest: Hashable, Sendable {
     switch self {
     case .asking: nil
     case .paused: "all background downloads are paused"
-    case .suspending: "waiting for the computer to wake up"
     case .metered: "waiting for an unmetered network"
     case .battery(nil): "waiting for mains power"
     case .battery(let charge?): "waiting for mains power: the battery is below \(charge) %"

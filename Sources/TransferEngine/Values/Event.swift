@@ -7,8 +7,7 @@ package enum Event: Sendable {
   case left(ClientID)
   case said(ClientID, ClientMessage)
 
-  /// A response's head, and the first bytes of its body where they are needed to judge it; they count among
-  /// what `came` tells.
+  /// A response's head, and the first bytes of its body where they help to judge it; `came` counts them too.
   case head(FlowID, ResponseHead, firstBytes: [UInt8])
   /// So many bytes more of its body are held for the engine.
   case came(FlowID, Int)
@@ -29,8 +28,6 @@ package enum Event: Sendable {
   case networkChanged
   /// Downloads that nobody has open rest from now on, or (nil) may run.
   case background(BackgroundRest?)
-  /// The machine has slept: connections that were open before lead nowhere.
-  case resumed
   /// The time that `wake` named has come, or has not.
   case timer
 }

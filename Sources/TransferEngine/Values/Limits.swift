@@ -1,4 +1,3 @@
-/// Bounds, with their reasons.
 package enum Limits {
   /// Readers see whole blocks of this size (the live map's).
   package static let block: Int64 = 4096
@@ -6,7 +5,6 @@ package enum Limits {
   package static let largestFile: Int64 = 32 << 30
   /// Writes end at multiples of this: smaller or odd ones cost the kernel twice.
   package static let alignment: Int64 = 256 << 10
-  /// The most that one write has.
   package static let largestWrite: Int64 = 1 << 20
   /// What the kernel asks for when a file's first byte is read (its read-ahead).
   package static let beginning: Int64 = 128 << 10
@@ -30,6 +28,5 @@ package enum Limits {
 }
 
 extension Range<Int64> {
-  /// How many bytes it has.
   package var length: Int64 { upperBound - lowerBound }
 }

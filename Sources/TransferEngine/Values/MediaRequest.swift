@@ -1,6 +1,5 @@
 package import TransferProtocol
 
-/// A GET request for an enclosure, or a part of it.
 package struct MediaRequest: Hashable, Sendable {
   package var url: String
   /// The bytes asked for (RFC 9110 §14.2), .max behind them where that is all; nil for the whole, without Range.

@@ -1,6 +1,5 @@
 internal import PodcastModel
 
-/// What counts of the head of a final response.
 package struct ResponseHead: Hashable, Sendable {
   package var status: Int
   package var url: String
@@ -25,10 +24,7 @@ package struct ResponseHead: Hashable, Sendable {
   /// Whether the host that answered is one that the public Internet can't mean.
   package var isFromPrivateHost = false
 
-  package init(status: Int, url: String) {
-    self.status = status
-    self.url = url
-  }
+  package init(status: Int, url: String) { (self.status, self.url) = (status, url) }
 
   /// Whether the body is the whole representation: a 203 is a 200 that a proxy has changed (RFC 9110 §15.3.4).
   package var isWhole: Bool { status == 200 || status == 203 }

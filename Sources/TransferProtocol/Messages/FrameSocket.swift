@@ -99,7 +99,7 @@ package protocol FramedMessage: BinaryValue {}
 
 package enum Frames {
   /// The version of the protocol, in `hello` and `welcome`, which stay as they are in all versions.
-  package static let version: UInt32 = 16
+  package static let version: UInt32 = 17
   /// Bytes of the longest frame; the sender sees to it.
   package static let longest = 1 << 20
 }

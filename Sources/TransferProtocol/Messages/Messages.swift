@@ -11,7 +11,7 @@ package enum ClientMessage: Hashable, Sendable {
   case close(id: UInt64)
   /// A reader waits for the whole of the blocks that it asks for, or for one byte.
   case wait(id: UInt64, open: UInt64, offset: Int64, count: Int64)
-  case endWait(id: UInt64)
+  case endWait(id: UInt64, open: UInt64)
   case order(id: UInt64, TransferOrder)
   /// The answer to `needAddress`; nil where there is no other one.
   case freshAddress(MediaKey, String?)
@@ -30,7 +30,7 @@ extension ClientMessage: FramedMessage {
       bytes.put(Kind.open, id, request, intent, generation)
     case .close(let id): bytes.put(Kind.close, id)
     case .wait(let id, let open, let offset, let count): bytes.put(Kind.wait, id, open, offset, count)
-    case .endWait(let id): bytes.put(Kind.endWait, id)
+    case .endWait(let id, let open): bytes.put(Kind.endWait, id, open)
     case .order(let id, let order): bytes.put(Kind.order, id, order)
     case .freshAddress(let key, let url): bytes.put(Kind.freshAddress, key, url)
     }
@@ -54,8 +54,7 @@ extension ClientMessage: FramedMessage {
 package enum DaemonMessage: Hashable, Sendable {
   /// The answer to `hello`: where its cache is, whatever the client's environment says.
   case welcome(version: UInt32, cache: String, runtime: String)
-  /// Downloads as they are now, and what came of all requests. After `hello` of an observer all that are known, then each
-  /// change.
+  /// Downloads as they are now, and what came of all requests: all that are known after `hello`, then each change.
   case changed([TransferStatus], HTTPCounts)
   /// All that are known have been told.
   case snapshotEnd
@@ -116,7 +115,6 @@ package struct TransferOrder: Hashable, Sendable {
   package let key: MediaKey
   /// The episode's facts, where it may not be known yet.
   package let request: TransferRequest?
-  /// The damaged one, of `replace`.
   package let generation: UInt32
 
   private init(_ verb: Verb, _ key: MediaKey, _ request: TransferRequest? = nil, generation: UInt32 = 0) {

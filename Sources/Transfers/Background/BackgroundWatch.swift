@@ -3,10 +3,10 @@ package import PosixKit
 package import TransferEngine
 package import TransferProtocol
 
-/// Watches the network's cost, the power supply, the clock and the machine's sleep, and reports when background downloads
-/// must rest or may run. It belongs to the loop's thread, and does nothing while nothing changes.
+/// Watches the network's cost, the power supply and the clock, and reports when background downloads must rest or may
+/// run. It belongs to the loop's thread, and does nothing while nothing changes.
 ///
-/// Without libsystemd, without NetworkManager or logind, the network counts as unmetered and nothing is heard of sleep.
+/// Without libsystemd or NetworkManager the network counts as unmetered.
 package final class BackgroundWatch {
   private let loop: EventLoop
   private let powerFolder: String
@@ -19,7 +19,6 @@ package final class BackgroundWatch {
   package private(set) var rest: BackgroundRest?
   /// Called with each other reason, and with nil where they may run.
   package var restChanged: (BackgroundRest?) -> Void = { _ in }
-  package var resumed: () -> Void = {}
 
   /// Seconds in which background downloads wait for NetworkManager's first answer; and those that an answer may take.
   private static let patience = 2.0
@@ -42,12 +41,10 @@ package final class BackgroundWatch {
 
   package func networkChanged() { if bus == nil { connect() } else { askNetwork() } }
 
-  /// Called when the connection to the bus has ended. Connects again after `patience` seconds; where that fails, the next
-  /// change of the network tries again.
+  /// Connects again after `patience` seconds; where that fails, at the next change of the network.
   private func busEnded() {
     bus = nil
-    // Nobody would tell that the computer is awake.
-    learn { ($0.network, $0.isSuspending) = (.free, false) }
+    learn(nil)
     loop.schedule(at: .after(Self.patience)) { [weak self] in if self?.bus == nil { self?.connect() } }
   }
 
@@ -56,7 +53,7 @@ package final class BackgroundWatch {
     guard let bus else { return }
     conditions.network = .asking
     loop.schedule(at: .after(Self.patience)) { [weak self] in
-      if self?.conditions.network == .asking { self?.learn { $0.network = .free } }
+      if self?.conditions.network == .asking { self?.learn(nil) }
     }
     bus.match(
       "type='signal',sender='\(MeteredNetwork.manager)',path='\(MeteredNetwork.path)',member='PropertiesChanged',"
@@ -69,14 +66,6 @@ package final class BackgroundWatch {
     bus.match(
       "type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(MeteredNetwork.manager)'"
     ) { [weak self] _ in self?.askNetwork() }
-    bus.match(
-      "type='signal',sender='org.freedesktop.login1',interface='org.freedesktop.login1.Manager',"
-        + "member='PrepareForSleep'"
-    ) { [weak self] signal in
-      let isSuspending = signal.values.first?.isTrue ?? false
-      self?.learn { $0.isSuspending = isSuspending }
-      if !isSuspending { self?.resumed() }
-    }
     askNetwork()
   }
 
@@ -90,8 +79,7 @@ package final class BackgroundWatch {
   }
 
   private func heard(_ metered: BusValue?) {
-    let isMetered = MeteredNetwork.isMetered(metered)
-    learn { $0.network = isMetered ? .metered : .free }
+    learn(MeteredNetwork.isMetered(metered) ? .metered : nil)
   }
 
   /// Batteries report a new charge every minute: this listens only where a setting depends on it.
@@ -108,8 +96,8 @@ package final class BackgroundWatch {
     }
   }
 
-  private func learn(_ change: (inout BackgroundConditions) -> Void) {
-    change(&conditions)
+  private func learn(_ network: BackgroundRest?) {
+    conditions.network = network
     decide()
   }
 
@@ -138,16 +126,9 @@ package final class BackgroundWatch {
 
 /// What background downloads depend on, besides room and hosts.
 package struct BackgroundConditions: Hashable, Sendable {
-  package enum Network: Hashable, Sendable {
-    /// NetworkManager has not answered yet.
-    case asking
-    case free
-    case metered
-  }
-
-  package var network = Network.free
+  /// `asking` before NetworkManager has answered, `metered`; nil where it costs nothing.
+  package var network: BackgroundRest?
   package var power = PowerSupply.mains
-  package var isSuspending = false
   /// The second of the day by the local clock.
   package var second = 0
 
@@ -155,7 +136,6 @@ package struct BackgroundConditions: Hashable, Sendable {
 
   /// Whether background downloads may run: nil, or why they rest.
   package func rest(by settings: TransferSettings) -> BackgroundRest? {
-    if isSuspending { return .suspending }
     if settings.isPaused { return .paused }
     if let hours = settings.hours, !hours.contains(second / 60) { return .outside(hours) }
     if case .battery(let charge) = power {
@@ -164,13 +144,6 @@ package struct BackgroundConditions: Hashable, Sendable {
       // A battery without a known charge may be nearly empty.
       if least > 0, charge ?? 0 < least { return .battery(below: Int(least)) }
     }
-    if settings.restsOnMetered {
-      switch network {
-      case .asking: return .asking
-      case .metered: return .metered
-      case .free: break
-      }
-    }
-    return nil
+    return settings.restsOnMetered ? network : nil
   }
 }

@@ -6,7 +6,6 @@ internal import TransferProtocol
 struct DaemonLock: ~Copyable {
   private let file: FileDescriptor
 
-  /// Takes the lock in `state`.
   /// - Returns: nil where another daemon holds it and serves.
   /// - Throws: EBUSY where one that serves nobody does not let go of it within ten seconds.
   static func take(in state: String) throws -> DaemonLock? {

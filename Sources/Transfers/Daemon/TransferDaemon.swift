@@ -8,10 +8,9 @@ internal import TransferEngine
 internal import TransferProtocol
 internal import TransferStore
 
-/// The transfer daemon: listens, serves its user's clients, runs the engine, and ends when nobody has wanted
-/// anything for a while.
+/// The transfer daemon: serves its user, runs the engine, and ends when nobody has wanted anything for a while.
 ///
-/// What changes is touched by the loop's thread only, from `run` on, and by who makes it before: that makes it Sendable.
+/// Only the loop's thread touches what changes, from `run` on: that makes it Sendable.
 package final class TransferDaemon: @unchecked Sendable {
   private let places: Places
   /// Seconds without anything to do after which it ends.
@@ -91,8 +90,7 @@ package final class TransferDaemon: @unchecked Sendable {
     driver?.stop { [loop] in loop.stop() }
   }
 
-  /// Ends where its socket is deleted (the runtime directory goes when the user logs out): nobody could reach
-  /// it any more, and the next one would wait for its lock.
+  /// Ends where its socket is deleted (at logout): nobody could reach it, and the next one would wait for its lock.
   private func watchSocket(_ path: String) {
     guard let watch = try? FileWatch(), watch.add(places.runtime, .vanishing) != nil else { return }
     socketWatch = watch
@@ -149,8 +147,7 @@ package final class TransferDaemon: @unchecked Sendable {
 }
 
 extension TransferStore {
-  /// Gives `use` the store in `state`. Where that turns out to be damaged or of another version, sets it aside and gives
-  /// `use` an empty one.
+  /// Gives `use` the store in `state`, or an empty one where that is damaged or of another version and is set aside.
   /// - Throws: what `use` throws, and `DatabaseError`.
   static func with<R>(
     _ state: String, _ log: LogFile, _ use: (consuming sending TransferStore) throws -> R

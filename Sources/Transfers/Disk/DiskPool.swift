@@ -1,8 +1,7 @@
 package import PodcastModel
 internal import PosixKit
 
-/// Serial queues for work that waits for the disk. The jobs of a lane run in order, one at a time. Lanes of one kind share
-/// a few queues; those of different kinds never wait for each other.
+/// Serial queues for work that waits for the disk. Lanes of one kind share a few; those of different kinds none.
 package final class DiskPool: Sendable {
   package enum Lane: Hashable, Sendable {
     /// An episode's files: opened, written, closed, removed.

@@ -107,8 +107,7 @@ extension CacheLayout {
     return evicted
   }
 
-  /// Data files of episodes that the store, which knows `known`, does not know as they are here; and of `known` some whose
-  /// files have gone.
+  /// Data files that the store, which knows `known`, does not know; and of `known` some whose files have gone.
   func foundFiles(besides known: [GenerationName]) -> Event {
     let swept = sweep(
       besides: Dictionary(known.map { ($0.key, $0.generation) }, uniquingKeysWith: { _, last in last }))
@@ -124,7 +123,6 @@ extension CacheLayout {
 /// Keeps bytes of the cache's disk free, whatever is written at once.
 final class DiskRoom: Sendable {
   private let directory: String
-  /// Bytes that are being written.
   private let taken = Monitor<Int64>(0)
 
   init(of directory: String) { self.directory = directory }

@@ -55,11 +55,9 @@ struct HeldBytes {
   }
 }
 
-/// Memory for a piece of a body. The loop fills each byte once, and hands out only ranges that it has filled, which
-/// nobody changes any more; the memory goes back with the last reference: that makes it Sendable.
+/// Memory for a piece of a body. The loop fills each byte once, before it hands it out: that makes it Sendable.
 final class Chunk: @unchecked Sendable {
-  /// 64 KiB: less would make many pieces of a write. Larger blocks than these malloc(3) would give back to the kernel each
-  /// time, whose fresh pages cost more than writing does.
+  /// 64 KiB: less would make many pieces of a write; larger blocks malloc(3) would give back to the kernel each time.
   static let size = 64 << 10
 
   private let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)

@@ -5,15 +5,13 @@ internal import Synchronization
 internal import TransferEngine
 internal import TransferProtocol
 
-/// A client of the daemon. Downloads that it has not been told of are kept as keys, not as messages: a client that reads slowly, or
-/// never, costs little, and hears how things stand when it reads again.
+/// A client of the daemon. Keys of what is untold are kept, not messages: one that never reads costs little.
 final class Client {
   let socket: FrameSocket<ClientMessage>
   var hasGreeted = false
   var untold: Set<MediaKey> = []
   var answers: [DaemonMessage] = []
 
-  /// The number of the latest one.
   fileprivate static let last = Atomic<UInt64>(0)
   /// Bytes of texts that are made ready at once, and then how many statuses or answers.
   fileprivate static let mostText = 64 << 10
@@ -65,8 +63,7 @@ extension EngineDriver {
     scheduleDrain()
   }
 
-  /// Frames of what a client is to be told: first how downloads are, then the answers, which follow from that. A little at a
-  /// time, however long the texts are: no frame is longer than `Frames.longest`.
+  /// What a client is to be told: how downloads are, then the answers, which follow from that; a little at a time.
   private func frames(for client: Client) -> [UInt8] {
     var statuses: [TransferStatus] = []
     var text = 0

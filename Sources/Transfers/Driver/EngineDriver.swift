@@ -7,8 +7,7 @@ internal import TransferEngine
 internal import TransferProtocol
 internal import TransferStore
 
-/// Does what the engine has decided, and tells it what came of that: the one place where its effects meet the world.
-/// Made, called and let go of by the loop's thread only: that makes it Sendable.
+/// Does what the engine has decided, and tells it what came of that. For the loop's thread only: so it is Sendable.
 final class EngineDriver: @unchecked Sendable {
   private(set) var engine: TransferCore
   let loop: EventLoop
@@ -28,26 +27,22 @@ final class EngineDriver: @unchecked Sendable {
   /// Responses that take no more before the engine has heard of what came.
   private var resting: [FlowReceiver] = []
   private var hearing = Hearing.idle
-  /// Gives what the engine wants of the disk to its threads, in order: when hosts have been asked and clients told, for
-  /// those threads take processors away from who waits for that.
+  /// What the engine wants of the disk: begun when hosts have been asked and clients told, who wait for the processor.
   private var jobs = (waiting: [() -> Void](), underWay: 0)
   private var timer: EventLoop.Timer?
   var report: (Report) -> Void = { _ in }
 
-  /// When the engine hears of what has come.
   private enum Hearing {
     case idle
     case later(EventLoop.Timer)
     case soon
+
+    var isSoon: Bool { if case .soon = self { true } else { false } }
   }
 
-  /// What the daemon has to know.
   enum Report {
-    /// There is nothing to do any more, or there is again.
     case idle(Bool)
-    /// A client has said something.
     case message
-    /// A newer podcastfs has greeted.
     case newerClient
   }
 
@@ -71,7 +66,6 @@ final class EngineDriver: @unchecked Sendable {
       seed: .random(in: 0 ... .max), now: .current)
     self.store = Monitor(store)
     background.restChanged = { [unowned self] in post(.background($0)) }
-    background.resumed = { [unowned self] in post(.resumed) }
   }
 
   func start() {
@@ -128,12 +122,6 @@ final class EngineDriver: @unchecked Sendable {
     for flow in flows.values { flow.tellCame() }
     let rested = resting
     resting = []
-    defer {
-      for flow in rested {
-        flow.isResting = false
-        if flows[flow.id] === flow { steer(flow) }
-      }
-    }
     while !events.isEmpty {
       let now = events
       events = []
@@ -145,6 +133,11 @@ final class EngineDriver: @unchecked Sendable {
     }
     for client in clients.values { client.socket.flush() }
     runJobs()
+    for flow in rested {
+      flow.isResting = false
+      if flows[flow.id] === flow { steer(flow) }
+    }
+    assert(resting.isEmpty || hearing.isSoon, "a response rests, and no turn follows")
   }
 
   private func count(_ event: Event) {
@@ -282,7 +275,9 @@ final class EngineDriver: @unchecked Sendable {
 }
 
 extension Moment {
-  static var current: Moment { Moment(instant: .now, wallNanoseconds: wallClockNanoseconds()) }
+  static var current: Moment {
+    Moment(instant: .now, wallNanoseconds: wallClockNanoseconds(), asleep: MonotonicTime.asleep)
+  }
 }
 
 extension TransferStore {

@@ -5,9 +5,8 @@ internal import PosixKit
 internal import TransferEngine
 internal import TransferProtocol
 
-/// Hears one response for the engine, on the loop: holds its bytes until the engine says where they go, and its head
-/// until enough of what gives a file's beginning has come to tell what it is. Made, called and let go of by the loop's
-/// thread only: that makes it Sendable.
+/// Holds a response's bytes until the engine places them, and its head until the first bytes tell what it is.
+/// Used by the loop's thread only: that makes it Sendable.
 final class FlowReceiver: HTTPResponseReceiver, @unchecked Sendable {
   let id: FlowID
   var task: HTTPSession.TaskID?

@@ -185,7 +185,7 @@ extension Simulation {
       for (number, wait) in waits where wait.since < time - 60_000_000_000 {
         checkLiveness(of: wait, clients[index].handles[wait.handle])
         clients[index].waits[number] = nil
-        say(index, .endWait(id: number))
+        say(index, .endWait(id: number, open: wait.handle))
         count("reads that timed out")
       }
       for (number, handle) in clients[index].handles.sorted(by: { $0.key < $1.key })

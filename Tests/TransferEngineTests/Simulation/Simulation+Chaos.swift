@@ -113,7 +113,10 @@ extension Simulation {
     case .damage(let client, let episode): damage(client, episode)
     case .network: tell(.networkChanged)
     case .rest(let rests): tell(.background(rests ? .metered : nil))
-    case .sleep: tell(.resumed)
+    case .sleep:
+      wallAhead += 60
+      asleep += 60
+      tell(.timer)
     case .settings(let number): change(settings: number)
     case .kill: kill(losingPower: false)
     case .powerLoss: kill(losingPower: true)

@@ -30,6 +30,8 @@ final class Simulation {
   /// Nanoseconds; and what the wall clock is ahead, in seconds.
   var time: Int64 = 1_000_000_000_000
   var wallAhead: Int64 = 0
+  /// Seconds that the machine has slept.
+  var asleep = 0.0
   var engine: TransferCore
   var settings = TransferSettings()
   /// Incidents to come, by time and number.
@@ -101,15 +103,15 @@ final class Simulation {
     for index in clients.indices { connect(index) }
   }
 
-  static func moment(_ time: Int64, _ ahead: Int64) -> Moment {
+  static func moment(_ time: Int64, _ ahead: Int64, asleep: Double = 0) -> Moment {
     Moment(
       instant: Instant(nanoseconds: UInt64(time)),
-      wallNanoseconds: (1_700_000_000 + time / 1_000_000_000 + ahead) * 1_000_000_000)
+      wallNanoseconds: (1_700_000_000 + time / 1_000_000_000 + ahead) * 1_000_000_000, asleep: asleep)
   }
 
   var wasBallastMoved: Bool { time - ballastMoved < 4_000_000_000 }
 
-  var now: Moment { Self.moment(time, wallAhead) }
+  var now: Moment { Self.moment(time, wallAhead, asleep: asleep) }
   var wall: Int64 { now.wall }
 
   func note(_ text: String) {

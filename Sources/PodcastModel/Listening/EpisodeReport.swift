@@ -1,5 +1,5 @@
-/// What another device or program says of one episode.
-package struct ListeningReport: Hashable, Sendable {
+/// What a backup, or another device, says of one episode.
+package struct EpisodeReport: Hashable, Sendable {
   package enum State: Hashable, Sendable {
     /// Both in milliseconds; the episode's length is nil where it does not say one. Near the end it means played.
     case position(Int64, of: Int64?)
@@ -10,37 +10,59 @@ package struct ListeningReport: Hashable, Sendable {
     package static let played = exactly(position: 0, isPlayed: true)
   }
 
+  /// Its feed's address.
   package var podcast: WebAddress
-  package var episode: WebAddress
+  /// Its enclosure's.
+  package var address: WebAddress
   package var guid: String?
-  package var state: State
-  /// When that was so, in seconds since 1970 by the clock of who reports it.
-  package var time: Int64
+  /// nil where nothing is said of how far the listener is.
+  package var state: State?
+  /// When that was so, in seconds since 1970 by the clock of who reports it; 0 where nobody says.
+  package var time: Int64 = 0
+  /// When it was played last; 0 where it was not, nil where only `time` tells.
+  package var lastPlayed: Int64?
+  package var isKept = false
+  package var isHidden = false
+  /// Its place in the queue, from 1; 0 where it is not in it.
+  package var queuePlace = 0
 
-  package init(podcast: WebAddress, episode: WebAddress, guid: String?, state: State, time: Int64) {
+  package init(podcast: WebAddress, address: WebAddress, guid: String? = nil) {
     self.podcast = podcast
-    self.episode = episode
+    self.address = address
     self.guid = Self.meaningful(guid)
-    self.state = state
-    self.time = time
+  }
+
+  package var isNews: Bool { state != nil || isKept || isHidden || queuePlace > 0 }
+
+  /// Of several reports of one episode the one that counts: the latest, and among equals the same one on every device.
+  package func isBetter(than other: EpisodeReport) -> Bool {
+    (time, state?.rank ?? 0) > (other.time, other.state?.rank ?? 0)
   }
 
   /// Some programs write "null" where there is no guid.
-  package static func meaningful(_ guid: String?) -> String? {
+  private static func meaningful(_ guid: String?) -> String? {
     guard let guid else { return nil }
     let isBlank = guid.allSatisfy { $0.isWhitespace || $0.isNewline }
     return isBlank || guid.lowercased() == "null" ? nil : guid
   }
 
-  /// Of several reports of one episode the one that counts: the latest, and among equals the same one on every device.
-  package func isBetter(than other: ListeningReport) -> Bool {
-    (time, state.rank) > (other.time, other.state.rank)
+  /// Says what the catalogue has.
+  package mutating func take(_ listening: ListeningState) {
+    guard let changed = listening.changed else { return }
+    state = .exactly(position: listening.position, isPlayed: listening.isPlayed)
+    (time, lastPlayed) = (changed, listening.lastPlayed ?? 0)
+  }
+
+  /// What the catalogue is to have.
+  /// - Parameters: see `EpisodeReport.State.listening`.
+  package func listening(duration: Int?, margin: Int, time: Int64) -> ListeningState? {
+    state?.listening(duration: duration, margin: margin, time: time).with(lastPlayed: lastPlayed)
   }
 }
 
-extension ListeningReport.State {
+extension EpisodeReport.State {
   /// As rows and pipes have it.
-  package var numbers: (kind: Int64, position: Int64, length: Int64?) {
+  fileprivate var numbers: (kind: Int64, position: Int64, length: Int64?) {
     switch self {
     case .exactly(let position, let isPlayed): (isPlayed ? 2 : 1, position, nil)
     case .position(let position, let length): (3, position, length)
@@ -48,7 +70,7 @@ extension ListeningReport.State {
   }
 
   /// - Returns: nil where the kind is none.
-  package init?(kind: Int64, position: Int64, length: Int64?) {
+  fileprivate init?(kind: Int64, position: Int64, length: Int64?) {
     switch kind {
     case 1, 2: self = .exactly(position: position, isPlayed: kind == 2)
     case 3: self = .position(position, of: length)
@@ -82,5 +104,18 @@ extension ListeningReport.State {
       let lastPlayed = self == .unplayed ? nil : time
       return ListeningState(position: position, isPlayed: isPlayed, lastPlayed: lastPlayed, changed: time)
     }
+  }
+}
+
+extension EpisodeReport: FieldCoded {
+  package init() { self.init(podcast: "", address: "") }
+
+  package mutating func code(_ fields: inout BinaryFields) throws(BinaryError) {
+    try fields.code(&podcast, &address, &guid)
+    try fields.code(&time, &lastPlayed, &isKept)
+    try fields.code(&isHidden, &queuePlace)
+    var (kind, position, length) = state?.numbers ?? (0, 0, nil)
+    try fields.code(&kind, &position, &length)
+    state = State(kind: kind, position: position, length: length)
   }
 }

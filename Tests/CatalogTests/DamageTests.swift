@@ -1,0 +1,92 @@
+import Catalog
+import Configuration
+import Glibc
+import PodcastModel
+import PosixKit
+import SQLiteKit
+import TestSupport
+import Testing
+
+/// A damaged file costs what only it held.
+@Suite struct DamageTests {
+  private let world: CatalogWorld
+  private let home: TemporaryPlaces
+
+  init() throws {
+    (world, home) = (try CatalogWorld(), try TemporaryPlaces())
+    try Directories.createPrivate(home.places.state)
+  }
+
+  private var path: String { "\(home.places.data)/catalog.sqlite" }
+
+  private func open() throws -> Catalog {
+    try Catalog(places: home.places, settings: world.settings, http: world.http, feedReader: .shipped)
+  }
+
+  @Test(arguments: ["all of it", "its end", "its pages"])
+  func `A damaged catalogue is set aside, and the subscriptions come back`(what: String) throws {
+    let first = try open()
+    for name in ["a", "b", "c"] { _ = try first.subscribe(feedURL: "http://\(name).example/feed") }
+    first.close()
+    for ending in ["-wal", "-shm"] { unlink(path + ending) }
+    var bytes = try Directories.read(path)
+    switch what {
+    case "all of it": bytes = Array(repeating: 7, count: bytes.count)
+    case "its end": bytes.removeLast(bytes.count / 2)
+    default: for place in 6 * 4096..<bytes.count where place % 4096 < 2000 { bytes[place] = 0xAA }
+    }
+    try Directories.replace(path, with: bytes)
+    let catalog = try open()
+    defer { catalog.close() }
+    #expect(try catalog.subscriptions().count == 3)
+    let note = try #require(catalog.note)
+    #expect(note.contains("damaged") && note.contains("set aside as \(path).damaged, "), "\(note)")
+    #expect(note.contains("3 subscriptions came back"), "\(note)")
+    let log = String(decoding: try Directories.read(home.places.logFile), as: UTF8.self)
+    #expect(log.contains("\(path).damaged"))
+    #expect(try Directories.read(path + ".damaged") == bytes)
+    let again = try open()
+    defer { again.close() }
+    #expect(try again.note == nil && again.subscriptions().count == 3)
+  }
+
+  @Test(arguments: [
+    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<opml version=\"2.0\">\n  <head>\n    <title>podcastfs subsc",
+    "<opml version=\"2.0\"><head/><body><outline type=\"rss\" text=\"A\" xmlUrl=\"htp:/broken\"/></body></opml>",
+  ])
+  func `A list that cannot be read whole is not written over`(list: String) throws {
+    try Directories.createPrivate(home.places.data)
+    let copy = "\(home.places.data)/subscriptions.opml"
+    try Directories.replace(copy, with: Array(list.utf8))
+    let catalog = try open()
+    #expect(catalog.note?.contains("\(copy).unread") == true)
+    _ = try catalog.subscribe(feedURL: "http://a.example/feed")
+    catalog.close()
+    #expect(try Directories.read(copy + ".unread") == Array(list.utf8))
+    #expect(String(decoding: try Directories.read(copy), as: UTF8.self).contains("a.example"))
+  }
+
+  @Test(arguments: [true, false], ["episode_text", "podcast_text"])
+  func `A damaged full-text index is made anew`(isEmpty: Bool, table: String) throws {
+    let catalog = world.catalog
+    for path in ["/a", "/b"] {
+      world.web.set(path, TestFeed(title: "Podcast \(path)", items: [.init("Zebra", guid: path)]).page)
+      try world.refresh(try world.podcast(path))
+    }
+    let podcast = try #require(try catalog.podcast(feedURL: "\(world.web.address)/a")).id
+    #expect(try catalog.titles(ofEpisodesWith: "zebra").count == 2)
+    let damage =
+      isEmpty
+      ? "DELETE FROM \(table)_data" : "UPDATE \(table)_data SET block = x'00000000FFFFFF7F' WHERE id = 10"
+    try world.file().run(damage)
+    _ = try? catalog.titles(ofEpisodesWith: "zebra")
+    _ = try? world.search("podcast source:local")
+    #expect(try catalog.titles(ofEpisodesWith: "zebra").count == 2)
+    #expect(try world.search("podcast again source:local").resultCount == 0)
+    #expect(try world.search("podcast limit:9 source:local").resultCount == 2)
+    try world.file().run(damage)
+    _ = try catalog.forget(podcast: podcast)
+    #expect(try catalog.titles(ofEpisodesWith: "zebra") == ["Podcast /b"])
+    try FullTextTests.check("\(world.home.places.data)/catalog.sqlite")
+  }
+}
