@@ -11,7 +11,6 @@ package protocol FuseFileSystem: AnyObject, Sendable {
   ///   - onlyTimes: whether nothing but times is to change.
   func change(_ call: FuseCall, size: Int64?, onlyTimes: Bool, _ reply: consuming FuseReply)
   func access(_ call: FuseCall, mask: Int32, _ reply: consuming FuseReply)
-
   func makeDirectory(_ call: FuseCall, _ reply: consuming FuseReply)
   func removeDirectory(_ call: FuseCall, _ reply: consuming FuseReply)
   func unlink(_ call: FuseCall, _ reply: consuming FuseReply)
@@ -21,7 +20,6 @@ package protocol FuseFileSystem: AnyObject, Sendable {
   /// mknod and symlink.
   func makeOther(_ call: FuseCall, _ reply: consuming FuseReply)
   func create(_ call: FuseCall, _ reply: consuming FuseReply)
-
   func open(_ call: FuseCall, flags: Int32, _ reply: consuming FuseReply)
   func read(
     _ call: FuseCall, at offset: Int64, count: Int, _ options: FuseReadOptions, _ reply: consuming FuseReply)
@@ -32,12 +30,10 @@ package protocol FuseFileSystem: AnyObject, Sendable {
   func flush(_ call: FuseCall, _ reply: consuming FuseReply)
   func release(_ call: FuseCall, _ reply: consuming FuseReply)
   func seek(_ call: FuseCall, to offset: Int64, whence: Int32, _ reply: consuming FuseReply)
-
   func openDirectory(_ call: FuseCall, _ reply: consuming FuseReply)
   func readDirectory(
     _ call: FuseCall, at offset: Int64, size: Int, plus: Bool, _ reply: consuming FuseReply)
   func releaseDirectory(_ call: FuseCall, _ reply: consuming FuseReply)
-
   func statistics(_ reply: consuming FuseReply)
 
   /// Extended attributes; `call.name` is the attribute's.

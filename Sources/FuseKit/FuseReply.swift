@@ -20,7 +20,6 @@ package struct FuseReply: ~Copyable, @unchecked Sendable {
   }
 
   package consuming func fail(_ errno: Errno) { fuse_reply_err(take(), errno.rawValue) }
-
   package consuming func succeed() { fuse_reply_err(take(), 0) }
 
   package consuming func entry(_ entry: FuseEntry) {
@@ -58,7 +57,6 @@ package struct FuseReply: ~Copyable, @unchecked Sendable {
   }
 
   package consuming func written(_ count: Int) { fuse_reply_write(take(), count) }
-
   package consuming func position(_ offset: Int64) { fuse_reply_lseek(take(), off_t(offset)) }
 
   /// - Parameters: in bytes.

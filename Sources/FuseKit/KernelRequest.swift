@@ -23,7 +23,6 @@ struct KernelRequest {
 
   /// Whether another process had the request that the calling thread serves.
   static var isCurrentRepeated: Bool { podcastfs_request() >> 63 != 0 }
-
   func isServed() { podcastfs_set_request(number) }
 
   /// FUSE_NOTIFY_RESEND, as a message (struct fuse_out_header).

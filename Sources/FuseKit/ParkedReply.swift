@@ -5,10 +5,8 @@ internal import PosixKit
 /// A reply that waits for something. The first caller of `take` answers it.
 ///
 /// The kernel reports the first signal that reaches the waiting thread as an INTERRUPT, but none where it reads pages
-/// (`watchSignals`). Where that signal ends the wait
-/// (`PendingSignals`), `onInterrupt` gives up what is under way, and the completion of that takes the reply. Any other
-/// signal leaves the wait alone. The kernel reports no further signals then, so the thread's signals are looked at again
-/// every `pause` seconds.
+/// (`watchSignals`). Where that signal ends the wait, `onInterrupt` gives up what is under way, and the completion of that
+/// takes the reply. The kernel reports no further signals, so the thread's are looked at again every `pause` seconds.
 ///
 /// libfuse calls us with the request's lock held, and from within the registration when the interrupt came earlier. The
 /// request must outlive the call then, so that interrupt is noted and handled right after (`State.isRegistering`).
@@ -23,7 +21,6 @@ package final class ParkedReply: Sendable {
   private let token: UInt
   /// The waiting thread's number; 0 where it is in another pid namespace.
   private let thread: Int32
-
   private static let watcher = WorkQueue(name: "signals", stackSize: 128 * 1024)
   /// Seconds.
   private static let pause = 0.2
@@ -149,6 +146,5 @@ struct PendingSignals {
 
   /// A thread that has ended, or that this process can't see, waits no longer.
   static func endWait(ofThread thread: Int32) -> Bool { PendingSignals(thread: thread)?.endWait ?? true }
-
   private static func set(_ signals: [Int32]) -> UInt64 { signals.reduce(0) { $0 | 1 << UInt64($1 - 1) } }
 }

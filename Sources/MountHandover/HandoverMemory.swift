@@ -36,7 +36,6 @@ package final class HandoverMemory: Sendable {
   package let file: FileDescriptor
   private let memory: SharedMemory
   private let free: Monitor<[Int]>
-
   private static let name = "podcastfs"
   private static let firstRecord = Int(PODCASTFS_MEMORY_HEADER) / 8
   private static let recordWords = 8

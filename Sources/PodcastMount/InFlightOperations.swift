@@ -1,10 +1,8 @@
 internal import PodcastTree
 internal import PosixKit
 
-/// The kernel's requests that have not been answered yet and for which it holds folders locked.
-///
-/// A call that waits for such a folder's lock waits for the request's answer. Names that the kernel makes or removes itself
-/// need no notification: the kernel knows them, and tells watchers.
+/// The kernel's requests that have not been answered yet and for which it holds folders locked: see
+/// Documentation/Internals/in-flight.md.
 final class InFlightOperations: Sendable {
   /// A name that appears or vanishes when the operation succeeds.
   struct Name: Hashable, Sendable {

@@ -3,17 +3,8 @@ internal import Glibc
 internal import PodcastTree
 internal import PosixKit
 
-/// Makes inotify events for programs that watch a folder (file managers, Samba): a name appears, disappears, or a download
-/// changes its state.
-///
-/// inotify reports only system calls; a FUSE notification makes no event. So this process makes the name itself, through
-/// its own mount: `open` with O_CREAT and O_EXCL, or `mkdir`. The mount answers the lookup with "no such file", and the
-/// creation with the existing node; watchers get IN_CREATE. In the same way `unlink` and `rmdir` of a vanished name give
-/// IN_DELETE, and `utimensat` gives IN_ATTRIB for another state. None of these calls changes anything. From every other
-/// thread the same calls mean what they always do.
-///
-/// Only for folders that a program watches, in batches. What comes and goes within a batch, the order across folders and
-/// the moments around a process's death are not promised.
+/// Makes inotify events for programs that watch a folder (file managers, Samba): it makes and removes names through its own
+/// mount, which changes nothing. Documentation/Internals/notifications.md tells how, and what is not promised.
 final class InotifyEmitter: Sendable {
   /// A name that watchers hear of at this moment.
   struct Entry: Sendable {
@@ -121,10 +112,14 @@ final class InotifyEmitter: Sendable {
       let names = state.withLock { $0.pending.removeValue(forKey: folder) }.map { Array($0.values) } ?? []
       // The watchers of a folder hear of its end, also where no program watches the folder above it.
       let isWatched = isWatched(folder, watched)
-      let told = isWatched ? names : names.filter { ends($0, watched) }
+      let told = names.filter {
+        isWatched || $0.isDirectory && $0.event == .vanished && self.isWatched($0.node, watched)
+      }
       // A folder that has another name leaves the old one first.
       let ordered = told.filter { $0.event == .vanished } + told.filter { $0.event != .vanished }
-      if !ordered.isEmpty, let path = path(of: folder) { for name in ordered { perform(name, in: path) } }
+      if ordered.isEmpty { continue }
+      guard let path = tree.path(of: folder)?.reduce(mountPoint, { "\($0)/\($1)" }) else { continue }
+      for name in ordered { perform(name, in: path) }
     }
     let isNeeded = state.withLock { state in
       defer { if isLeft { state.isScheduled = true } }
@@ -133,17 +128,9 @@ final class InotifyEmitter: Sendable {
     if isNeeded { queue.async(after: Self.pause) { [self] in run() } }
   }
 
-  private func ends(_ name: Difference.Name, _ watched: Watches.Found) -> Bool {
-    name.isDirectory && name.event == .vanished && isWatched(name.node, watched)
-  }
-
   private func isWatched(_ folder: NodeID, _ watched: Watches.Found) -> Bool {
     watched.inodes.contains(folder.inode) || watched.inodes.contains(folder.rawValue)
       || isShared && watched.isPartial
-  }
-
-  private func path(of folder: NodeID) -> String? {
-    tree.path(of: folder).map { ([mountPoint] + $0).joined(separator: "/") }
   }
 
   /// Makes the system call for a name. A program that looked the name up after the change may have put it into the kernel's

@@ -2,16 +2,10 @@ internal import FuseKit
 internal import PodcastTree
 internal import PosixKit
 
-/// What the kernel caches of the tree, and the notifications that make it forget.
+/// What the kernel caches of the tree, and the notifications that make it forget: see Documentation/Internals/caching.md.
 ///
-/// Entries, attributes and listings live `NodeAttributes.lifetime` seconds in the kernel. So what a refresh or another
-/// mount changes is seen in time without any notification. What the mount's own verbs change is seen at the next call:
-/// their notifications are sent before they are answered (`whenSent`).
-///
-/// The kernel takes a folder's lock to forget a name in it, and waits for pages that are being read. So nothing is sent on
-/// a thread that answers requests. Names in folders that a request holds, and pages, are left to a thread of their own.
-/// It has no descriptor but the connection: a thread that waits for a lock outlives its killed process, and the next
-/// process answers the request that holds the lock.
+/// The thread that may wait for a folder's lock has no descriptor but the connection: it outlives its killed process, and
+/// the next process answers the request that holds the lock.
 final class KernelCache: Sendable {
   private struct State {
     var session: FuseSession?
@@ -21,6 +15,7 @@ final class KernelCache: Sendable {
   private let state = Monitor(State())
   private let inFlight: InFlightOperations
   private let prompt = WorkQueue(name: "kernel", stackSize: 128 * 1024, isPermanent: true)
+  /// Forgets names in folders that a request holds, and pages.
   private let held: WorkQueue
   private let timer = WorkQueue(name: "kernel-timer", stackSize: 128 * 1024)
   private let connection: Monitor<Int32>
@@ -111,7 +106,7 @@ final class KernelCache: Sendable {
   func forgetListing(of folder: NodeID) { state.withLock { $0.listings[folder] = nil } }
 }
 
-/// What the kernel's numbers of nodes stand for: the nodes themselves. Two cases need a note.
+/// What the kernel's numbers of nodes stand for: the nodes themselves, but for two cases.
 final class KernelNumbers: Sendable {
   private struct State {
     /// A search's result that rename(2) has moved to the subscriptions. The kernel keeps the result's number for the folder
@@ -123,7 +118,6 @@ final class KernelNumbers: Sendable {
   private let state = Monitor(State())
 
   func move(_ result: NodeID, to subscription: NodeID) { state.withLock { $0.moved[result] = subscription } }
-
   func restore(_ result: NodeID) { state.withLock { $0.moved[result] = nil } }
 
   func node(_ number: UInt64) -> NodeID {

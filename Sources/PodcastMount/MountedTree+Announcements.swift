@@ -24,12 +24,8 @@ extension MountedTree {
     answer(announced, reply) { reply, entry in reply.created(entry, options) }
   }
 
-  func makeDirectory(_ announced: InotifyEmitter.Entry, _ reply: consuming FuseReply) {
-    answer(announced, reply) { reply, entry in reply.entry(entry) }
-  }
-
   /// Gives what the name leads to. Where that is nothing, gives an entry that holds for the one call that is made.
-  private func answer(
+  func answer(
     _ announced: InotifyEmitter.Entry, _ reply: consuming FuseReply,
     _ respond: @escaping @Sendable (consuming FuseReply, FuseEntry) -> Void
   ) {

@@ -117,20 +117,15 @@ extension PodcastTree {
     return found.set(String(name.dropFirst(AttributeList.prefix.count)), to: text, for: caller)
   }
 
-  /// What setting an attribute to it removes; nil for one that is always there.
-  private static func valueOfNone(_ key: String) -> String? {
-    key == "position" ? "0" : SubscriptionRules.Key(rawValue: key) == nil ? nil : ""
-  }
-
   /// Ours are computed: none can be removed, but for positions and rules.
   package func removeExtendedAttribute(
     _ name: String, of node: NodeID, for caller: Caller
   ) -> Answer<Void> {
     guard name.hasPrefix("user.") else { return .failure(.EOPNOTSUPP) }
+    let key = String(name.dropFirst(AttributeList.prefix.count))
+    let none = key == "position" ? "0" : SubscriptionRules.Key(rawValue: key) == nil ? nil : ""
     return extendedAttribute(name, of: node).then { _ in
-      guard let none = Self.valueOfNone(String(name.dropFirst(AttributeList.prefix.count))) else {
-        return .failure(.EPERM)
-      }
+      guard let none else { return .failure(.EPERM) }
       return self.setExtendedAttribute(name, to: Array(none.utf8), of: node, for: caller)
     }
   }

@@ -81,7 +81,6 @@ package final class PodcastTree: Sendable {
   }
 
   var kernel: (any ViewObserver)? { observer.withLock { $0.kernel } }
-
   func tell(_ difference: Difference) { if !difference.isEmpty { kernel?.changed(difference) } }
 
   /// Changes the catalogue by `work`; ends when every directory shows it.

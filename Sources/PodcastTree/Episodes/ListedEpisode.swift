@@ -97,7 +97,6 @@ package struct EpisodeSize: Hashable, Sendable {
   /// In bytes, never 0 unless exact.
   package var bytes: Int64
   package var source: Source
-
   static let limit: Int64 = 32 << 30
 
   init(_ episode: ListedEpisode, _ status: TransferStatus?) {
@@ -123,17 +122,13 @@ package struct EpisodeSize: Hashable, Sendable {
 
   /// Feeds give 0, seconds and absurd numbers for lengths: bytes they are between 128 bit/s and 200 Mbit/s
   /// for the duration, and where that is not known more than any episode has seconds.
-  static func isPlausible(_ length: Int64, of episode: Episode) -> Bool {
-    guard length < 1 << 40 else { return false }
-    guard let duration = episode.duration, (1...1_000_000_000).contains(duration) else {
-      return length >= 16_384
-    }
-    return length > Int64(duration) * 16 && length / 25_000_000 <= Int64(duration)
-  }
-
-  /// The feed's length, where it may be one; nil where the feed has none.
+  /// - Returns: nil where the feed has no length that may be one.
   package static func plausibleLength(of episode: Episode) -> Int64? {
-    episode.feedLength.flatMap { isPlausible($0, of: episode) ? $0 : nil }
+    guard let length = episode.feedLength, length < 1 << 40 else { return nil }
+    guard let duration = episode.duration, (1...1_000_000_000).contains(duration) else {
+      return length >= 16_384 ? length : nil
+    }
+    return length > Int64(duration) * 16 && length / 25_000_000 <= Int64(duration) ? length : nil
   }
 
   /// What such a thing usually takes: 128 kbit/s of sound, 1 Mbit/s of pictures, half an hour where the feed

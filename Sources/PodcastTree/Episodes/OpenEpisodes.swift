@@ -32,12 +32,10 @@ struct OpenEpisodes: Sendable {
   }
 
   var count: Int { nodes.values.reduce(0) { $0 + $1.handles } }
-
   func isOpen(_ episode: Int64) -> Bool { nodes.keys.contains { $0.row == episode } }
 
   /// The exact size of an open node. Its readers keep it whatever becomes of the episode.
   func size(of node: NodeID) -> Int64? { nodes[node]?.representation?.size }
-
   func isOfUnknownSize(_ node: NodeID) -> Bool { nodes[node]?.representation.map { $0.size == nil } ?? false }
 
   /// An open begins; `close` follows, also where it fails.
@@ -60,7 +58,7 @@ struct OpenEpisodes: Sendable {
   mutating func close(_ node: NodeID) {
     nodes[node]?.handles -= 1
     if nodes[node]?.handles == 0 { nodes[node] = nil }
-    if !isOpen(node.row) { sentAway[node.row] = nil }
+    if sentAway[node.row] != nil, !isOpen(node.row) { sentAway[node.row] = nil }
   }
 }
 

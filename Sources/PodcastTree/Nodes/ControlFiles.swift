@@ -37,15 +37,9 @@ struct ControlFile: TreeNode {
     case .events: return .value(tree.events.open())
     case .log: return .value(FollowedFile(tree.places.logFile))
     case _ where caller.resumes != nil: return .failure(.ESTALE)
-    default: return .on(tree.loader) { TextFile(try text()) }
-    }
-  }
-
-  private func text() throws -> [UInt8] {
-    switch id {
-    case .status: tree.statusText()
-    case .metrics: tree.metricsText()
-    default: try tree.catalog.exportOPML()
+    case .status: return .on(tree.loader) { TextFile(tree.statusText()) }
+    case .metrics: return .on(tree.loader) { TextFile(tree.metricsText()) }
+    default: return .on(tree.loader) { TextFile(try tree.catalog.exportOPML()) }
     }
   }
 

@@ -14,7 +14,6 @@ struct FixedNode: Sendable {
   var query: EpisodeQuery?
   /// `.podcastfs` opens by name but is not listed, so that cp -r and grep -r don't wait in it.
   var isListed: Bool { node != .control }
-
   static let all = [
     FixedNode(node: .discover, parent: .root, name: "Discover"),
     FixedNode(node: .downloaded, parent: .root, name: "Downloaded"),
@@ -186,7 +185,6 @@ struct ViewFolder: FolderNode {
   let tree: PodcastTree
   let id: NodeID
   var hasVerbs: Bool { id != .discover }
-
   private var isRead: Bool { id == .latest || id.kind == .search }
 
   func listing(for caller: Caller) -> Answer<Listing> {

@@ -6,7 +6,6 @@ internal import PosixKit
 protocol TreeNode: Sendable {
   var tree: PodcastTree { get }
   var id: NodeID { get }
-
   func attributes() -> Answer<NodeAttributes>
   /// - Parameter writes: whether it is opened for writing or to be cut.
   func open(writes: Bool, for caller: Caller) -> Answer<any OpenFile>

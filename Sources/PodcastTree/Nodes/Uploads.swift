@@ -19,7 +19,6 @@ final class Upload: OpenFile {
   static let longestList = 192 << 20
   /// How long its name stays after the last close, in seconds: programs look at what they have copied.
   static let lifetime = 10.0
-
   let node: NodeID
   /// What a transcript is listed as, from the first moment on; nil for all other files.
   let sidecar: Sidecar?
@@ -40,11 +39,10 @@ final class Upload: OpenFile {
     onIdle: @escaping @Sendable (Upload) -> Void
   ) throws(PosixError) {
     (self.node, self.sidecar, self.limit) = (node, sidecar, limit)
+    (self.importer, self.onIdle) = (importer, onIdle)
     file = try FileDescriptor.inMemory("upload")
     try file.write(bytes, at: 0)
     state = Monitor(State(name: name))
-    self.importer = importer
-    self.onIdle = onIdle
   }
 
   /// In `Subscriptions/`; nil for a transcript, and for a write to `subscriptions.opml` itself.
@@ -81,8 +79,7 @@ final class Upload: OpenFile {
       try file.truncate(to: size)
       if size == 0 { state.withLock { $0.isTooLarge = false } }
     }
-    if case .failure(let errno) = change { return errno }
-    return nil
+    return if case .failure(let errno) = change { errno } else { nil }
   }
 
   /// Opened with O_TRUNC: a shell that has written nothing yet may close it once.
@@ -138,9 +135,7 @@ final class Upload: OpenFile {
 struct UploadNode: TreeNode {
   let tree: PodcastTree
   let id: NodeID
-
   private var upload: Upload? { tree.state.withLock { $0.uploads[id] } }
-
   func attributes() -> Answer<NodeAttributes> { upload.map { .value($0.attributes) } ?? .failure(.ENOENT) }
 
   func open(writes: Bool, for caller: Caller) -> Answer<any OpenFile> {

@@ -262,7 +262,7 @@ extension PodcastTree {
   /// Stops or drops a download, when the last reader in any mount closes it.
   private func dropDownload(of episode: ListedEpisode) -> Answer<Void> {
     noteByHand(episode.id)
-    if state.withLock({ $0.isRemote(episode) }) { return .value(()) }
+    if state.withLock({ $0.stage(of: episode) }) == .absent { return .value(()) }
     return order(.dropAtClose(episode.mediaKey))
   }
 }

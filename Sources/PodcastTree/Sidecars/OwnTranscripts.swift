@@ -65,17 +65,15 @@ extension PodcastTree {
         self?.keepTranscript(bytes, of: episode, ending) ?? .failure(.EIO)
       } onIdle: { [weak self] upload in
         guard let self else { return }
-        loader.async { self.endDraft(upload) }
+        loader.async {
+          if upload.isOpen { return }
+          self.state.withLock { $0.uploads[node] = nil }
+          self.ownTranscriptsChanged(node)
+        }
       }
       state.uploads[node] = upload
       return upload
     }
-  }
-
-  private func endDraft(_ upload: Upload) {
-    if upload.isOpen { return }
-    state.withLock { $0.uploads[upload.node] = nil }
-    ownTranscriptsChanged(upload.node)
   }
 
   private func keepTranscript(

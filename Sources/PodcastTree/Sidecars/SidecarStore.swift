@@ -70,7 +70,6 @@ struct SidecarStore: Sendable {
   }
 
   func drop(_ key: SidecarKey) { unlink(path(key)) }
-
   private func path(_ key: SidecarKey) -> String { directory + "/" + key.fileName }
 }
 

@@ -14,7 +14,7 @@ struct PodcastEntry: Sendable {
   /// The results of searches that show it, each with the episodes that are hidden there.
   var results: [Int64: Set<Int64>]
   /// All of them by number, hidden ones too; nil while no directory in memory lists them.
-  private(set) var episodes: [ListedEpisode]?
+  var episodes: [ListedEpisode]?
 
   /// - Parameter episodes: in the order of their numbers.
   init(
@@ -47,8 +47,6 @@ struct PodcastEntry: Sendable {
       episodes?.insert(episode, at: place)
     }
   }
-
-  mutating func forgetEpisodes() { episodes = nil }
 
   private func place(of id: Int64) -> Int { episodes?.partitionPoint { $0.id < id } ?? 0 }
 }

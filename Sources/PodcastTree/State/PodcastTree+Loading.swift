@@ -21,7 +21,6 @@ extension PodcastTree {
   }
 
   func loadSearches() throws { if state.withLock({ $0.searches == nil }) { try readSearches() } }
-
   func readSearches() throws { apply(.searches(try catalog.searches(), try catalog.folderTimes())) }
 
   func loadSubscriptions() throws {

@@ -51,7 +51,6 @@ struct QueryResult: Sendable {
 
   /// Seconds after which a query that the clock adds to is run again.
   private static let clockStep: Int64 = 60
-
   var shown: [Row] { Array(rows.values) }
   var count: Int { rows.count }
   /// Whether rows have to be read: others may be selected now, or the clock has changed what is.
@@ -72,7 +71,10 @@ struct QueryResult: Sendable {
     let isFull = rows.count >= query.limit
     let new = row.flatMap { query.matches($0.facts, now: now) ? $0 : nil }
     let former = rows[id] ?? old.flatMap { query.matches($0.facts, now: now) ? $0 : nil }
-    let staysInPlace = new.map { new in former.map { isSamePlace($0, new) } ?? false } ?? false
+    let staysInPlace =
+      if let new, let former {
+        !query.isOrdered(former.facts, before: new.facts) && !query.isOrdered(new.facts, before: former.facts)
+      } else { false }
     if let shown = rows.removeValue(forKey: id) {
       hide(shown)
       if isFull && !staysInPlace { isOutdated = true }
@@ -81,10 +83,6 @@ struct QueryResult: Sendable {
       if !isFull && !query.needsIndex { return show(new, now) }
       if !staysInPlace { isOutdated = true }
     }
-  }
-
-  private func isSamePlace(_ a: Row, _ b: Row) -> Bool {
-    !query.isOrdered(a.facts, before: b.facts) && !query.isOrdered(b.facts, before: a.facts)
   }
 
   /// Shortened names of two podcasts may be equal, and so may their episodes' names: the later name gets a number.
@@ -110,7 +108,11 @@ struct QueryResult: Sendable {
 
 struct Views: Sendable {
   /// Those whose rows are read from the catalogue: of `Latest/`, and of searches for episodes.
-  private(set) var queries: [NodeID: EpisodeQuery]
+  private(set) var queries: [NodeID: EpisodeQuery] {
+    didSet { mixed = FixedNode.queries.map(\.0) + queries.keys }
+  }
+  /// The folders of episodes of several podcasts.
+  private(set) var mixed: [NodeID]
   /// `Downloading/` with its folders, the queue, the folders of `Downloaded/`; `Latest/` and searches for episodes where
   /// their rows have been read.
   private(set) var results = Dictionary(
@@ -120,7 +122,10 @@ struct Views: Sendable {
   /// Places in the queue, from 1, by episode.
   var queue: [Int64: Int] = [:]
 
-  init(latest: EpisodeQuery) { queries = [.latest: latest] }
+  init(latest: EpisodeQuery) {
+    queries = [.latest: latest]
+    mixed = FixedNode.queries.map(\.0) + [.latest]
+  }
 
   subscript(view: NodeID) -> QueryResult? {
     get { results[view] }
@@ -130,9 +135,6 @@ struct Views: Sendable {
 
   /// What a folder of episodes selects; nil for other folders, and where its search has not been read.
   func query(of folder: NodeID) -> EpisodeQuery? { queries[folder] ?? results[folder]?.query }
-
-  /// The folders of episodes of several podcasts.
-  var mixed: [NodeID] { FixedNode.queries.map(\.0) + queries.keys }
 
   func all(ofEpisode id: Int64) -> [NodeID] {
     mixed + [NodeID(.downloadedPodcast, EpisodeID.podcast(of: id))]

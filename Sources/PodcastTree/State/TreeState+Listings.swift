@@ -84,7 +84,7 @@ extension TreeState {
       if !needed.contains(id) {
         podcasts[id] = nil
       } else if !listed.contains(id) {
-        podcasts[id]?.forgetEpisodes()
+        podcasts[id]?.episodes = nil
       }
     }
   }

@@ -24,18 +24,14 @@ struct TreeState: Sendable {
   var podcasts: [Int64: PodcastEntry] = [:]
   var copies: [SidecarKey: SidecarCopy]?
   var own: [MediaKey: [OwnTranscript]]?
-
   var statuses: [MediaKey: TransferStatus] = [:]
   /// The episodes that have a download, as far as the catalogue knows them.
   var downloads: [Int64: ListedEpisode] = [:]
   var downloadOfKey: [MediaKey: Int64] = [:]
-
   var views: Views
-
   var open = OpenEpisodes()
   var uploads: [NodeID: Upload] = [:]
   var nextUpload: Int64 = 1
-
   var listings: [NodeID: Listing] = [:]
 
   /// Of more names, only those of the directory asked for last are kept.
@@ -49,12 +45,10 @@ struct TreeState: Sendable {
 
   var cachedBytes: Int64 { statuses.values.reduce(0) { $0 + $1.received } }
   func count(of state: TransferState) -> Int { statuses.values.count { $0.state == state } }
-
   func status(of episode: ListedEpisode) -> TransferStatus? { statuses[episode.mediaKey] }
   func node(of episode: ListedEpisode) -> NodeID { episode.node(status(of: episode)) }
 
-  /// Whether it has no download, or one that goes when the last reader closes it.
-  func isRemote(_ episode: ListedEpisode) -> Bool { stage(of: episode) == .absent }
+  /// Absent also where the download goes when the last reader closes it.
 
   func stage(of episode: ListedEpisode) -> DownloadStage {
     status(of: episode)?.stage ?? .absent

@@ -9,7 +9,6 @@ package enum Answer<Value: Sendable>: Sendable {
   case ready(Result<Value, Errno>)
   /// Starts the operation. It calls the completion exactly once, on any thread; given up, with EINTR.
   case pending(@Sendable (Cancellation, @escaping Completion) -> Void)
-
   package static func value(_ value: Value) -> Answer { .ready(.success(value)) }
   package static func failure(_ errno: Errno) -> Answer { .ready(.failure(errno)) }
 

@@ -77,9 +77,7 @@ struct AttributeList: Sendable {
   }
 
   mutating func add(_ other: AttributeList) { items += other.items }
-
   private var size: Int { items.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 2 } }
-
   func hasRoom(for bytes: Int) -> Bool { size + bytes <= Self.limit }
 
   /// With long texts cut until all of it is under the limit.

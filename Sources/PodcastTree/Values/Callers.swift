@@ -30,7 +30,6 @@ package struct Owner: Hashable, Sendable {
 
   /// Whether `caller` may use verbs: the owner, the user who mounted, and root may.
   package func admits(_ caller: Caller) -> Bool { isMaster(caller.user) }
-
   private func isMaster(_ user: UInt32) -> Bool { user == self.user || user == mounter || user == 0 }
 
   /// Whether a user may look into directories and read: strangers only where `mask` leaves them both.
@@ -73,13 +72,10 @@ package struct RunningPrograms: ProgramTable {
 
 extension PodcastTree {
   /// Whether an open by this caller starts nothing: another user's, or one by a program of `no_trigger`.
-  func isBarred(_ caller: Caller) -> Bool {
-    isBarred(caller, programs.program(ofThread: caller.thread))
-  }
-
-  func isBarred(_ caller: Caller, _ program: Program?) -> Bool {
+  /// - Parameter known: its program; nil where that was not looked up.
+  func isBarred(_ caller: Caller, _ known: Program? = nil) -> Bool {
     if !owner.admits(caller) { return true }
-    guard let program else { return false }
+    guard let program = known ?? programs.program(ofThread: caller.thread) else { return false }
     if settings.noTrigger.contains(where: { $0.utf8.prefix(15).elementsEqual(program.name.utf8) }) {
       return true
     }
@@ -115,7 +111,6 @@ extension Program {
 
   /// Bytes at the beginning of a file that show its type. Programs that copy read more at once.
   static let typeLength = 16_384
-
   private static let browsers: Set<String> = [
     "dolphin", "konqueror", "krusader", "pcmanfm", "pcmanfm-qt", "plasmashell", "spacefm",
   ]

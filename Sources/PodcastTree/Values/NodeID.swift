@@ -40,7 +40,6 @@ package struct NodeID: RawRepresentable, Hashable, Sendable {
   }
 
   var isOfUnknownSize: Bool { kind == .episode && rawValue >> 53 & 3 == Size.unknown.rawValue }
-
   private static let rowMask: UInt64 = 1 << 48 - 1
 
   package var kind: Kind? {
