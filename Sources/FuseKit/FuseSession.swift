@@ -142,19 +142,18 @@ package final class FuseSession: @unchecked Sendable {
     return poll(&entry, 1, 0) == 0
   }
 
-  /// Ends the serving of a mount that has been taken away: what is parked, or would be, is answered with EIO, and
-  /// everything else until the last program has closed what it has open, or until the deadline; then each thread ends
-  /// with the request it has.
+  /// Ends the threads that serve a mount which has been taken away. Requests that wait, or would wait, get EIO. Other
+  /// requests are served until the last program has closed its files, or until the deadline.
   ///
-  /// The connection's descriptor stays open until the process ends. A reply may be on its way on any thread, and
-  /// would go into whatever file had got the number by then.
+  /// The connection's descriptor stays open until the process ends. Another thread may be writing a reply to it. If a new
+  /// file had the same number, the reply would go into that file.
   package func end(until deadline: MonotonicTime) {
     ParkedReply.refuse(with: .EIO)
     if serving.wait(until: deadline, for: { $0.count == 0 ? true : nil }) != nil { return }
     fuse_session_exit(session)
     let last = MonotonicTime.after(0.5)
     while serving.withLock({ $0.count }) > 0 && .now < last {
-      // A wake-up that comes just before a thread begins to wait is lost: another one follows.
+      // A wake-up just before a thread begins to wait is lost: this loop sends another one.
       serving.withLock { serving in
         for thread in serving.threads { thread.wake() }
       }

@@ -4,12 +4,13 @@ internal import PosixKit
 
 /// A reply that waits for something. The first caller of `take` answers it.
 ///
-/// The kernel reports the first signal that reaches the waiting thread as an INTERRUPT, but none where it reads pages
-/// (`watchSignals`). Where that signal ends the wait, `onInterrupt` gives up what is under way, and the completion of that
-/// takes the reply. The kernel reports no further signals, so the thread's are looked at again every `pause` seconds.
+/// A signal for the waiting program may end the wait: `onInterrupt` then cancels the operation, and the operation's
+/// completion takes the reply. The kernel reports the first signal as an INTERRUPT request. It reports no later signal, and
+/// none where the program waits for pages. So the waiting thread's signals are read every `pause` seconds (`watchSignals`).
 ///
-/// libfuse calls us with the request's lock held, and from within the registration when the interrupt came earlier. The
-/// request must outlive the call then, so that interrupt is noted and handled right after (`State.isRegistering`).
+/// libfuse calls the interrupt's handler with the request's lock held. Where the INTERRUPT came before the handler was
+/// registered, it calls it during the registration. The reply must not free the request then: the interrupt is noted, and
+/// handled after the registration (`State.isRegistering`).
 package final class ParkedReply: Sendable {
   private struct State: ~Copyable {
     var reply: FuseReply?

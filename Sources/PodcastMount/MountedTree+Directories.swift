@@ -58,7 +58,7 @@ extension MountedTree {
       }
       guard wanted - first < items.count else { return nil }
       let item = items[wanted - first]
-      // What has no lasting attributes is looked up when it is asked for.
+      // Number 0 has the kernel look the name up when a program asks for it: its attributes change too often.
       return (item.name, self.entry(item.attributes, number: item.attributes.timeout == 0 ? 0 : nil))
     }
   }

@@ -64,8 +64,8 @@ package protocol OpenEpisode: AnyObject, Sendable {
   /// How many of `count` bytes at `offset` are here, one behind the other.
   func countCached(at offset: Int64, upTo count: Int) -> Int
   var isWhole: Bool { get }
-  /// Ends when `readCached` of that range would answer, or with the failure; at the latest after
-  /// `read_timeout` without a single new byte.
+  /// Waits until `readCached` would answer for that range, or until it cannot any more. The wait ends with a failure where
+  /// the episode gets no new byte for `read_timeout`.
   func whenAvailable(
     at offset: Int64, count: Int, completion: @escaping @Sendable (TransferFailure?) -> Void
   ) -> any Cancellable

@@ -339,7 +339,7 @@ extension Command {
     }
     let text = String(decoding: bytes, as: UTF8.self)
     guard let file = operands.first, file != "-" else {
-      // As it is for files and pipes; a terminal shows it.
+      // Files and pipes get the text unchanged. A terminal gets it without control characters.
       return StandardStreams.write(StandardStreams.outputIsTerminal ? PrintableText.block(text) : text)
     }
     var status = stat()

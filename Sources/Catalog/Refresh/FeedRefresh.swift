@@ -182,7 +182,7 @@ struct FeedRefresh: Sendable {
     }
     // An address that has led elsewhere for days will go on.
     let isLost = failure.isGone || failure.isOfAnotherShow && podcast.failures >= Self.patientFailures
-    // The first of a row: a host that is away for a week is one line.
+    // Only the first of several failures in a row is logged: a host may be away for a week.
     if podcast.failures == 0 { log.write("cannot refresh \(podcast.feedURL.shown): \(failure.error)") }
     try store.change(.refresh) { database, changes in
       try PodcastRecord.change(id, in: database) { known in

@@ -12,7 +12,7 @@ struct AwaitedReport {
   /// It is of the synchronization's server, which need not be told of it.
   var isExchanged: Bool
 
-  /// Seconds: what nobody has followed until then is given up.
+  /// Seconds. A report is deleted where its episode has not come by then.
   private static let lifetime: Int64 = 90 * 86_400
   /// Rows. A server that tells of more than these loses the oldest.
   private static let most = 200_000

@@ -5,7 +5,7 @@ extension OPMLDocument {
   /// The most bytes that a backup may have: AntennaPod's has all show notes.
   package static let backupLimit = 192 << 20
 
-  /// The most bytes of a document that begins with these.
+  /// The most bytes that a document may have. Its first `bytes` tell whether it is a backup, which may be larger.
   static func limit(of bytes: UnsafeRawBufferPointer) -> Int {
     BackupDatabase.isOne(bytes) || StateFile.isOne(bytes) ? backupLimit : byteLimit
   }
@@ -51,7 +51,7 @@ private final class OPMLBuilder: XMLReceiver {
     var warnings = FeedWarnings(most: OPMLDocument.mostWarnings)
     var rootName: String?
     var depth = 0
-    /// Overcast lists below a feed its episodes.
+    /// The feed whose outline is open. Overcast lists its episodes within it.
     var feed: WebAddress?
     /// What the list's title has so far, while it is read.
     var text: [UInt8]?

@@ -66,10 +66,9 @@ final class EpisodeFile: OpenFile {
   /// How it is read.
   enum Way: Hashable, Sendable {
     case pages
-    /// Past the kernel's pages, which end reads at st_size.
+    /// Direct I/O. The kernel's page cache would end reads at st_size.
     case direct
-    /// A read may return the cached part of what it asks for: past the kernel's pages, which would wait for whole blocks of
-    /// read-ahead.
+    /// Direct I/O, and a read may return fewer bytes than it asks for. The kernel's page cache would wait for whole blocks.
     case parts
     /// As `direct`; a first read of the beginning alone looks for the file's type, and nothing is fetched for it.
     case look

@@ -7,7 +7,7 @@ package struct Caller: Hashable, Sendable {
   package var thread: Int32
   /// Whether it opens with O_NOATIME: to learn a file's type, or for a backup.
   package var sniffs: Bool
-  /// Which generation it has had open since another process served the mount: 0 where a file has none; nil for a new open.
+  /// For a file that was open when this process took the mount over: its generation, 0 if it had none. Nil for a new open.
   package var resumes: UInt32?
 
   package init(user: UInt32, thread: Int32, sniffs: Bool = false, resumes: UInt32? = nil) {

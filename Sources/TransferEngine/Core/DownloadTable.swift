@@ -41,7 +41,7 @@ struct DownloadTable: Hashable {
   /// Whether the store knows it, as far as it has been told.
   func hasRow(_ key: MediaKey) -> Bool { active[key].map { $0.told.row != nil } ?? (rows.record(key) != nil) }
 
-  /// Whether it was dropped or evicted, or nothing of it ever came.
+  /// Whether nothing of the download is here: it was dropped or evicted, or no byte ever came.
   func isEmptied(_ key: MediaKey) -> Bool {
     guard hasRow(key), active[key]?.content ?? .nothing == .nothing, let record = record(of: key) else {
       return false

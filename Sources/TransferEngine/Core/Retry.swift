@@ -169,7 +169,7 @@ struct Retry: Hashable {
     until = nil
   }
 
-  /// The machine's network has changed: many a change is followed by others, so not within a second of the last try.
+  /// Tries again because the machine's network has changed: now, or a second after the last try. Changes come in groups.
   mutating func networkChanged(at now: Instant) {
     if until == nil || isForbidden(now) { return }
     let soonest = failed?.adding(Self.justNow)

@@ -154,7 +154,7 @@ extension TransferCore {
     handle(failure, of: &download)
   }
 
-  /// Brings what is written to the disk; at most one flush of an episode waits.
+  /// Flushes written bytes to the disk, where there are more than `least`. An episode has one flush at a time.
   mutating func flush(_ download: inout Download, after least: Int64) {
     // The disk does its orders at once: a flush could come before the description that it is to keep.
     guard let open = download.openFiles, !open.isFlushing, open.undescribed == 0, open.unflushed > least,

@@ -166,7 +166,7 @@ extension TransferCore {
         return handle(Fault(.lasting, "\(download.source.named) sends less than it announces"), of: &download)
       }
       if download.fetches.isEmpty { return handle(failure, of: &download) }
-      // What is under way goes on; what this one has left is asked for again if it brought anything.
+      // The episode's other requests go on. A request that brought nothing beside them is not repeated beside them.
       if position < fetch.request.lowerBound + Retry.progress { download.refusesBeside = true }
       return
     }

@@ -22,7 +22,7 @@ package struct Fault: Hashable, Sendable {
   package var message: String
   /// Seconds that the server wants to be left alone (RFC 9110 §10.2.3).
   package var retryAfter: Double?
-  /// The host that would treat any request so; nil where it may be this one's fault only.
+  /// The host, where all requests to it would fail like this one. Nil where the fault may be the episode's.
   package var host: String?
   /// What a reader gets at once; nil where it waits for the next try.
   package var readerErrno: Errno?
