@@ -60,6 +60,38 @@ import TransferProtocol
     #expect(user.origin.requests("/a.mp3").count <= 4)
   }
 
+  /// Whoever asks for a place gets bytes of another one, with the right validator and the right total.
+  @Test(arguments: [0, 65_536, 4_096], [OpenIntent.download, .fetchOnly])
+  func partsFromElsewhereAreNotAskedForAllTheTime(shift: Int64, intent: OpenIntent) throws {
+    let body = body
+    let url = user.origin.handle("/a.mp3") { request, writer throws(ResponseWriter.Ended) in
+      let headers = [("Content-Type", "audio/mpeg"), ("ETag", "\"a\""), ("Accept-Ranges", "bytes")]
+      let asked = request.header("range").flatMap { Int64($0.dropFirst(6).prefix { $0 != "-" }) } ?? 0
+      guard asked > 0 else {
+        try writer.begin(200, headers, length: body.size)
+        writer.rate = 2_000_000
+        return try writer.write(body.bytes(0..<body.size))
+      }
+      // The whole; the first 64 KiB; or what lies 4 KiB further.
+      let given =
+        shift == 0
+        ? 0..<body.size : shift == 65_536 ? 0..<shift : min(asked + shift, body.size - 1)..<body.size
+      let part = ("Content-Range", "bytes \(given.lowerBound)-\(given.upperBound - 1)/\(body.size)")
+      try writer.begin(206, headers + [part], length: given.upperBound - given.lowerBound)
+      try writer.write(body.bytes(given))
+    }
+    let request = TransferFixture.request(url)
+    let client = try user.client()
+    let episode = try client.opened(request, intent)
+    if intent == .download {
+      #expect(body.firstDifference(try episode.read(at: 3_000_000, 4096), at: 3_000_000) == nil)
+      #expect(client.reaches(.cached, request))
+    } else {
+      _ = episode.readFailure(at: 3_000_000, within: 3)
+    }
+    #expect(user.origin.requests.count < 20)
+  }
+
   @Test func aCodedPartThatNobodyAskedForIsNotAskedForAllTheTime() throws {
     let url = user.origin.handle("/a.mp3") { _, writer throws(ResponseWriter.Ended) in
       let headers = [

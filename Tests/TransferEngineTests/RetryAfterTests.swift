@@ -77,6 +77,18 @@ import TransferProtocol
     #expect(world.asked == 1)
   }
 
+  /// The episode comes again at the same address.
+  @Test func itOutlivesThatTheEpisodeIsForgotten() {
+    let world = refused(503)
+    let asked = world.asked
+    world.say { .order(id: $0, .forget(world.requests[0].key)) }
+    world.say { .order(id: $0, .start(world.requests[0])) }
+    world.wait(23)
+    #expect(world.asked == asked)
+    world.wait(5)
+    #expect(world.asked == asked + 1)
+  }
+
   /// It was said of the address that has expired.
   @Test func aFreshAddressIsAskedAtOnce() {
     let world = EngineWorld(1, hosts: 1)

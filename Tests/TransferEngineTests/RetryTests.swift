@@ -1,3 +1,4 @@
+import PosixKit
 import Testing
 import TransferProtocol
 
@@ -16,6 +17,20 @@ import TransferProtocol
     retry.tries.count = 9
     let delay = retry.failed(received: 0, of: 1, isWaitedFor: true)
     #expect(delay == 5)
+  }
+
+  /// A daemon that has just begun reads from the store when the next try was to be.
+  @Test func whoWantsItNowWaitsASecondAtMost() {
+    func next(_ seconds: Double) -> Double? {
+      var retry = Retry()
+      let now = Moment(instant: Instant(nanoseconds: 9_000_000_000), wallNanoseconds: 1_000_000_000_000)
+      retry.failed(at: now)
+      retry.until = now.instant.adding(300)
+      retry.hurry(at: now.instant.adding(seconds))
+      return retry.until?.seconds(since: now.instant)
+    }
+    #expect(next(0.5) == 1)
+    #expect(next(2) == nil)
   }
 
   @Test func progressBeginsAnew() {

@@ -255,7 +255,8 @@ struct Download: Hashable {
   mutating func take(_ request: TransferRequest) {
     if record.request.url != request.url {
       source = Source(named: WebAddress(request.url).host ?? "")
-      retry.addressChanged()
+      // What was forgotten has no address: its server may still want to be left alone.
+      if !record.request.url.isEmpty { retry.addressChanged() }
       // A fresh address ends the search for one.
       if isSearching { search = .done }
     }

@@ -162,11 +162,11 @@ struct Retry: Hashable {
     lacksRoom = false
   }
 
-  /// Somebody wants it now: tries at once, unless it has just tried or the server wants to be left alone.
+  /// Somebody wants it now: tries at once, or a second after the last try. Not where the server wants to be left alone.
   mutating func hurry(at now: Instant) {
-    guard until != nil, !isForbidden(now), !isRefusing(now) else { return }
-    if let failed, now < failed.adding(Self.justNow) { return }
-    until = nil
+    guard let next = until, !isForbidden(now), !isRefusing(now) else { return }
+    let soonest = failed?.adding(Self.justNow) ?? now
+    until = soonest > now ? min(next, soonest) : nil
   }
 
   /// Tries again because the machine's network has changed: now, or a second after the last try. Changes come in groups.

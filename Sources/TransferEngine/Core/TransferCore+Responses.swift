@@ -33,8 +33,10 @@ extension TransferCore {
       isWriting: download.openFiles.map { $0.pending > 0 } ?? false,
       isEpisode: download.record.request.isEpisode)
     let verdict = ResponseJudge.judge(question, head, firstBytes: firstBytes)
+    // Beside another response, a part from another start than asked for is of no use.
+    let mustFit = fetch.isTail || question.isBeside && head.status == 206
     if case .go(let same, let at, let agreeing) = verdict,
-      !fetch.isTail || at == fetch.request.lowerBound && agreeing == 0
+      !mustFit || at == fetch.request.lowerBound && !(fetch.isTail && agreeing > 0)
     {
       if ignoresRange(head, question) { download.ranges = .whole }
       return accept(same, at: at, agreeing: agreeing, fetch.id, &download)
@@ -55,7 +57,8 @@ extension TransferCore {
       return
     }
     switch verdict {
-    case .begin, .go: break
+    case .begin: break
+    case .go: download.refusesBeside = true
     case .fault(let fault):
       // Where the address that answered before has expired: through the feed's own again.
       if fetch.isDirect && fault.kind != .passing {
@@ -116,7 +119,8 @@ extension TransferCore {
     if early > 0 { download.record.error = nil }
     download.retry.answered()
     let end = min(head.status == 206 ? head.part?.upperBound ?? .max : .max, representation.total ?? .max)
-    let mayStop = download.ranges.givesRanges && representation.validator != nil
+    let mayStop =
+      download.ranges.givesRanges && representation.validator != nil && at == fetch.request.lowerBound
     download[id]?.stage = .feeding(now.instant)
     download[id]?.intake = Intake(at: at, end: end, agreeing: agreeing, mayStop: mayStop)
     take(early, of: id, &download)
@@ -173,8 +177,9 @@ extension TransferCore {
     guard let open = download.openFiles else { return }
     if open.representation.total == nil, let head = fetch.head, head.isWhole {
       endedWithoutLength(head, at: position, open, &download)
-    } else if position == fetch.request.lowerBound && !open.isComplete {
-      refuse(Fault(.passing, "\(download.source.named) sent nothing"), &download)
+    } else if !open.claimed.contains(fetch.request.lowerBound) && !open.isComplete {
+      let what = position == fetch.intake.start ? "nothing" : "other bytes than asked for"
+      refuse(Fault(.passing, "\(download.source.named) sent \(what)"), &download)
     }
   }
 
