@@ -134,6 +134,19 @@ import Testing
     #expect(try new.refresh(podcast).newEpisodes.count == 1)
   }
 
+  @Test func `A state does not make a stranger's feed one of the user's own`() throws {
+    let old = try CatalogWorld()
+    old.web.set("/feed", TestFeed(items: [.init("One", guid: "1")]).page)
+    let list =
+      "<opml version=\"2.0\"><body><outline type=\"rss\" xmlUrl=\"\(old.web.address)/feed\"/></body></opml>"
+    _ = try old.catalog.importOPML(Array(list.utf8))
+    let new = try CatalogWorld()
+    #expect(try new.catalog.importOPML(old.catalog.exportState(kept: [])).added == 1)
+    let podcast = try #require(try new.catalog.subscriptions().first).podcast.id
+    #expect(throws: CatalogError.self) { try new.refresh(podcast) }
+    #expect(old.web.requestCount == 0)
+  }
+
   @Test(arguments: ["feed:", "", "pcast:"])
   func `A link of a web page makes no request into the private network`(scheme: String) throws {
     let world = try CatalogWorld()

@@ -41,6 +41,9 @@ import Testing
     #expect(try world.refresh(podcast).newEpisodes.count == 6)
     #expect(try world.catalog.episodes(ofPodcast: podcast).map(\.guid) == (0..<6).map { "g\($0)" })
     #expect(try world.catalog.podcast(podcast)?.error?.contains("breaks off") == true)
+    // Also where it comes twice alike, its validators are not believed.
+    #expect(try world.refreshWhenDue(podcast).newEpisodes.isEmpty)
+    #expect(try world.catalog.podcast(podcast)?.error?.contains("breaks off") == true)
     world.web.set("/feed", Self.ten.page)
     #expect(try world.refreshWhenDue(podcast).newEpisodes.count == 4)
     #expect(world.web.requests("/feed").last?.header("if-none-match") == nil)

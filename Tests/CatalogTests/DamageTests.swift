@@ -50,6 +50,69 @@ import Testing
     #expect(try again.note == nil && again.subscriptions().count == 3)
   }
 
+  /// Typed or not: only what the user typed leads to the private network after that, too.
+  @Test(arguments: [true, false])
+  func `A stranger's feed is no more trusted after a loss`(isTyped: Bool) throws {
+    world.web.set("/typed", TestFeed(title: "Mine", items: [.init("One", guid: "1")]).page)
+    world.web.set("/listed", TestFeed(title: "Listed", items: [.init("One", guid: "1")]).page)
+    let list = """
+      <opml version="2.0" xmlns:podcastfs="urn:podcastfs"><body>
+      <outline type="rss" podcastfs:private="true" text="Router" xmlUrl="\(world.web.address)/listed"/>
+      </body></opml>
+      """
+    let first = try open()
+    #expect(try first.importOPML(Array(list.utf8)).added == 1)
+    if isTyped {
+      let answer = Waiting.result(within: patience) {
+        first.subscribe(address: "\(world.web.address)/listed", completion: $0)
+      }
+      #expect(throws: CatalogError.self) { try answer?.get() }
+      let listed = try #require(try first.subscriptions().first).podcast.id
+      #expect(
+        Waiting.result(within: patience) { first.refresh(podcast: listed, cause: .forced, completion: $0) }
+          != nil)
+    }
+    _ = try first.subscribe(feedURL: "\(world.web.address)/typed")
+    first.close()
+    let asked = world.web.requests("/listed").count
+    #expect(isTyped == (asked > 0))
+    // The second time from the list that the new catalogue has written.
+    for _ in 1...2 {
+      for ending in ["", "-wal", "-shm"] { unlink(path + ending) }
+      try open().close()
+    }
+    let catalog = try open()
+    defer { catalog.close() }
+    for podcast in try catalog.subscriptions().map(\.podcast) {
+      let outcome = Waiting.result(within: patience) {
+        catalog.refresh(podcast: podcast.id, cause: .firstLook, completion: $0)
+      }
+      let isAllowed = isTyped || podcast.feedURL.forRequest.hasSuffix("/typed")
+      #expect((try? outcome?.get().newEpisodes.count) == (isAllowed ? 1 : nil), "\(podcast.feedURL)")
+    }
+    #expect(world.web.requests("/typed").count == 1)
+    #expect((world.web.requests("/listed").count > asked) == isTyped)
+  }
+
+  @Test func `Each list that cannot be read whole is kept`() throws {
+    let copy = "\(home.places.data)/subscriptions.opml"
+    let first = try open()
+    _ = try first.subscribe(feedURL: "http://a.example/feed")
+    first.close()
+    let lists = try ["<rss/>", String(decoding: Directories.read(copy).dropLast(5), as: UTF8.self)]
+    for (list, name) in zip(lists, ["\(copy).unread", "\(copy).unread-2"]) {
+      for ending in ["", "-wal", "-shm"] { unlink(path + ending) }
+      try Directories.replace(copy, with: Array(list.utf8))
+      let catalog = try open()
+      #expect(catalog.note?.hasSuffix("see \(name)") == true, "\(catalog.note ?? "")")
+      if list == lists[1] { #expect(catalog.note?.hasPrefix("1 subscription came back") == true) }
+      catalog.close()
+    }
+    for (list, name) in zip(lists, ["\(copy).unread", "\(copy).unread-2"]) {
+      #expect(try Directories.read(name) == Array(list.utf8))
+    }
+  }
+
   @Test(arguments: [
     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<opml version=\"2.0\">\n  <head>\n    <title>podcastfs subsc",
     "<opml version=\"2.0\"><head/><body><outline type=\"rss\" text=\"A\" xmlUrl=\"htp:/broken\"/></body></opml>",
@@ -88,5 +151,18 @@ import Testing
     _ = try catalog.forget(podcast: podcast)
     #expect(try catalog.titles(ofEpisodesWith: "zebra") == ["Podcast /b"])
     try FullTextTests.check("\(world.home.places.data)/catalog.sqlite")
+  }
+
+  @Test func `A copy of the subscriptions that cannot be read is not written over`() throws {
+    try Directories.createPrivate(home.places.data)
+    let copy = "\(home.places.data)/subscriptions.opml"
+    try Directories.replace(copy, with: Array("<rss/>".utf8))
+    let catalog = try Catalog(
+      places: home.places, settings: world.settings, http: world.http, feedReader: .shipped)
+    #expect(catalog.note?.contains("\(copy).unread") == true)
+    _ = try catalog.subscribe(feedURL: "http://a.example/feed")
+    catalog.close()
+    #expect(try Directories.read(copy + ".unread") == Array("<rss/>".utf8))
+    #expect(try Directories.read(copy).count > 100)
   }
 }

@@ -68,6 +68,17 @@ import Testing
     #expect(origin.requests.isEmpty == isLinked)
   }
 
+  @Test(arguments: [[], ["--json"]])
+  func `A state without subscriptions says why it is of no use`(options: [String]) throws {
+    let environment = try TestEnvironment()
+    let file = environment.home.path("state.json")
+    try Directories.replace(file, with: Array(#"{"podcastfs_state": 1, "subscriptions": "x"}"#.utf8))
+    let result = try Products.run("podcastfs", ["import"] + options + [file], in: environment)
+    #expect(result.end == .exit(1))
+    #expect(result.errors == "podcastfs: \(file) has no feed that can be followed\n")
+    #expect(result.output.contains("\"added\": 0") != options.isEmpty)
+  }
+
   @Test func aNewMachineGetsAllOfAnExport() throws {
     let (old, new) = (try TestEnvironment(), try TestEnvironment())
     let file = old.home.path("Database")

@@ -117,6 +117,16 @@ import Testing
       text.contains("type=\"rss\" text=") && text.hasPrefix("<?xml version=\"1.0\" encoding=\"UTF-8\"?>"))
   }
 
+  @Test func `A list tells which feeds may be private`() throws {
+    var feeds: [OPMLDocument.Feed] = [.init(url: "https://h/a"), .init(url: "https://h/b")]
+    feeds[1].mayBePrivate = true
+    let text = OPMLDocument(feeds: feeds).text(created: 0)
+    #expect(try FeedReader.shipped.list(Array(text.utf8)).feeds.map(\.mayBePrivate) == [false, true])
+    let others = text.replacing("podcastfs", with: "other")
+    #expect(try FeedReader.shipped.list(Array(others.utf8)).feeds.map(\.mayBePrivate) == [false, false])
+    #expect(!OPMLDocument(feeds: [feeds[0]]).text(created: 0).contains("podcastfs"))
+  }
+
   @Test(arguments: [
     ("https://h/f", "https://h/f"), ("feed:https://h/f", "https://h/f"), ("feed://h/f", "http://h/f"),
     ("feed://https://h/f", "https://h/f"), ("itpc://h/f", "http://h/f"), ("PCAST://h/f", "http://h/f"),

@@ -284,12 +284,12 @@ extension Command {
       }
     }
     let isUseless = outcome.added + outcome.known == 0
-    try StandardStreams.show(json(outcome)) {
+    StandardStreams.show(json(outcome)) {
       for problem in outcome.problems { StandardStreams.complain(problem) }
-      if isUseless { throw CommandFailure("\(operand) has no feed that can be followed") }
-      report(outcome, isDry: isDry)
+      if !isUseless { report(outcome, isDry: isDry) }
     }
-    if outcome.refused > 0 || isUseless { throw CommandEnd() }
+    if isUseless { throw CommandFailure("\(operand) has no feed that can be followed") }
+    if outcome.refused > 0 { throw CommandEnd() }
   }
 
   private static func json(_ outcome: OPMLImport) -> JSONValue {

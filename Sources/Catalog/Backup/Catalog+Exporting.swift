@@ -9,9 +9,13 @@ extension Catalog {
   /// last change.
   package func exportOPML() throws(CatalogError) -> [UInt8] { try Self.exportOPML(from: store) }
 
-  static func exportOPML(from store: CatalogStore) throws(CatalogError) -> [UInt8] {
+  /// - Parameter tellsPrivate: it says which feeds may be private. The user hands other lists on.
+  fileprivate static func exportOPML(
+    from store: CatalogStore, tellsPrivate: Bool = false
+  ) throws(CatalogError) -> [UInt8] {
     let (feeds, changed) = try store.read { database in
-      let followed = try Self.feeds(in: database).map { $0.feed }
+      var followed = try Self.feeds(in: database).map { $0.feed }
+      if !tellsPrivate { for place in followed.indices { followed[place].mayBePrivate = false } }
       return (followed, try database.number("SELECT list_changed FROM counter"))
     }
     let list = OPMLDocument(title: "podcastfs subscriptions", feeds: feeds)
@@ -23,13 +27,17 @@ extension Catalog {
   private static func feeds(in database: Database) throws -> [(podcast: Int64, feed: OPMLDocument.Feed)] {
     try database.all(
       """
-      SELECT p.id, f.feed_url, p.title, CASE WHEN s.is_own_name THEN s.name END, p.link
+      SELECT p.id, f.feed_url, p.title, CASE WHEN s.is_own_name THEN s.name END, p.link,
+        f.is_private OR f.may_be_private AND f.last_refresh IS NULL, f.may_be_private
       FROM subscription s JOIN \(Podcast.source) AND p.id = s.podcast_id ORDER BY s.name_key
       """
     ) { row in
-      let feed = OPMLDocument.Feed(
+      var feed = OPMLDocument.Feed(
         url: WebAddress(row.string(1)), title: row.string(2), name: row.stringIfPresent(3),
         htmlURL: row.stringIfPresent(4).map { WebAddress($0) })
+      // One that has come from a public host may be private only where its name says that it is.
+      feed.mayBePrivate =
+        row.bool(5) || row.bool(6) && feed.url.host.map(PrivateHostName.isPrivate) == true
       return (row.int64(0), feed)
     }
   }
@@ -114,8 +122,9 @@ struct SubscriptionCopy: Sendable {
         "SELECT list_changed, EXISTS (SELECT 1 FROM subscription) FROM counter WHERE list_read = 1"
       ) { (changed: $0.int64(0), hasAny: $0.bool(1)) }
     }
-    guard let state = state ?? nil, isThere ? written != state.changed : state.hasAny,
-      let list = try? Catalog.exportOPML(from: store)
+    // The list is that of the new catalogue, where there is one.
+    guard let state = state ?? nil, !store.isReplaced, isThere ? written != state.changed : state.hasAny,
+      let list = try? Catalog.exportOPML(from: store, tellsPrivate: true)
     else { return }
     guard (try? Directories.replace(path, with: list)) != nil else { return }
     let time = timespec(
@@ -135,13 +144,22 @@ struct SubscriptionCopy: Sendable {
       let list = try catalog.importOPML(
         try Directories.read(path, limit: OPMLDocument.byteLimit), mayBePrivate: true)
       guard let problem = list.problems.first else {
-        return list.added == 0 ? nil : "\(list.added) subscriptions came back from \(path)"
+        return list.added == 0 ? nil : "\(told(list)) from \(path)"
       }
-      rename(path, path + ".unread")
-      return "\(list.added) subscriptions came back, perhaps not all: \(problem): see \(path).unread"
+      return "\(told(list)), perhaps not all: \(problem): see \(setAside())"
     } catch {
-      rename(path, path + ".unread")
-      return "the subscriptions of the earlier one did not come back: \(error): see \(path).unread"
+      return "the subscriptions of the earlier one did not come back: \(error): see \(setAside())"
     }
+  }
+
+  private func told(_ list: OPMLImport) -> String {
+    "\(list.added) subscription\(list.added == 1 ? "" : "s") came back"
+  }
+
+  /// - Returns: where it is now.
+  private func setAside() -> String {
+    let free = Schema.unused(path + ".unread")
+    rename(path, free)
+    return free
   }
 }

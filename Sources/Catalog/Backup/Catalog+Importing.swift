@@ -35,7 +35,7 @@ extension Catalog {
   /// has typed their addresses. A backup that the user imports is the user's own.
   /// - Parameters:
   ///   - isDry: changes nothing, and tells what would come of it.
-  ///   - mayBePrivate: whether its feeds may be on a private network; nil: those of a backup may.
+  ///   - mayBePrivate: whether it may say of its feeds that they may be on a private network; nil: a backup may.
   /// - Returns: for a link file only its address.
   /// - Throws: EINVAL where it is none of these.
   package func importOPML(
@@ -132,7 +132,7 @@ private struct Importing {
 
   private mutating func follow(_ feed: OPMLDocument.Feed) throws {
     let podcast = try PodcastRecord.recordNamed(
-      feed.url, title: feed.title, mayBePrivate: list.isBackup, in: database)
+      feed.url, title: feed.title, mayBePrivate: list.isBackup && feed.mayBePrivate, in: database)
     podcasts[FeedKey.text(feed.url)] = podcast
     if try SubscriptionRows.isSubscribed(podcast, in: database) {
       result.known += 1

@@ -108,8 +108,9 @@ struct FeedRefresh: Sendable {
         if let document { podcast.take(document, head, now: now) }
         podcast.answered(head, now: now)
         if let document {
+          podcast.digest = answer.digest
+          // Without its digest the same body is read and judged again.
           if isEmptied || !document.isWhole { podcast.forgetAnswer() }
-          podcast.digest = isEmptied ? nil : answer.digest
           podcast.changeArchive {
             $0.note(document, hasNew: !merged.outcome.newEpisodes.isEmpty, isFirst: isFirst)
           }

@@ -170,6 +170,11 @@ extension PodcastRecord {
     }
     if isOtherText { try FullText.podcast(podcast.id, in: database) }
     try database.save([self], into: "feed", as: "f")
+    // The list beside the catalogue says whether it may be private.
+    let privacy = { (record: Self) in
+      [record.mayBePrivate, record.podcast.allowsPrivateHosts, record.podcast.lastRefresh == nil]
+    }
+    if privacy(self) != privacy(old) { try SubscriptionRows.lineChanged(podcast: podcast.id, in: database) }
   }
 
   /// What is known of the podcast but for how its feed came.

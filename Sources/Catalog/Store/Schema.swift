@@ -35,17 +35,22 @@ enum Schema {
     defer { gate.unlock() }
     if isUsable() { return nil }
     let version = error.isDamaged ? nil : try Database(path: path).version()
-    let name = "\(path).\(version.map { "version-\($0)" } ?? "damaged")"
+    let free = unused("\(path).\(version.map { "version-\($0)" } ?? "damaged")")
+    guard rename(path, free) == 0 else { throw PosixError.last("rename \(path)") }
+    for ending in ["-wal", "-shm"] { rename(path + ending, free + ending) }
+    let why = error.isDamaged ? "damaged (\(error.message))" : "of another version of podcastfs"
+    return "the catalogue was \(why): it was set aside as \(free), and a new one begun"
+  }
+
+  /// A name that no file has: this one, or with a number.
+  static func unused(_ name: String) -> String {
     var free = name
     var number = 2
     while access(free, F_OK) == 0 {
       free = "\(name)-\(number)"
       number += 1
     }
-    guard rename(path, free) == 0 else { throw PosixError.last("rename \(path)") }
-    for ending in ["-wal", "-shm"] { rename(path + ending, free + ending) }
-    let why = error.isDamaged ? "damaged (\(error.message))" : "of another version of podcastfs"
-    return "the catalogue was \(why): it was set aside as \(free), and a new one begun"
+    return free
   }
 
   static let tokenizer = "tokenize = 'unicode61 remove_diacritics 2'"

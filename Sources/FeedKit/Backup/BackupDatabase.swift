@@ -62,6 +62,7 @@ final class BackupDatabase {
     }
     feeds[id] = url
     var feed = OPMLDocument.Feed(url: url, title: title, name: name)
+    feed.mayBePrivate = true
     for (key, value) in rules { document.set(key, to: value, of: &feed) }
     document.feeds.append(feed)
   }

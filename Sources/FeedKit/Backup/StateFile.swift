@@ -17,7 +17,7 @@ package enum StateFile {
 
   private static func json(_ feed: OPMLDocument.Feed) -> JSONValue {
     .members([
-      "feed_url": feed.url.forRequest, "title": feed.title, "name": feed.name,
+      "feed_url": feed.url.forRequest, "title": feed.title, "name": feed.name, "private": feed.mayBePrivate,
       "rules": JSONValue.object(
         SubscriptionRules.Key.allCases.compactMap { key in
           feed.rules.text(key).map { (key.rawValue, .string($0)) }
@@ -62,6 +62,7 @@ package enum StateFile {
         continue
       }
       var feed = OPMLDocument.Feed(url: url, title: entry["title"]?.text, name: entry["name"]?.text)
+      feed.mayBePrivate = entry["private"]?.flag == true
       for key in SubscriptionRules.Key.allCases {
         if let value = entry["rules"]?[key.rawValue]?.text { document.set(key, to: value, of: &feed) }
       }

@@ -132,10 +132,12 @@ extension OPMLBuilder.State {
       return warnings.add("\(shown) has an address that is neither http nor https")
     }
     feed = url
-    add(
-      OPMLDocument.Feed(
-        url: url, title: title, name: text == title ? nil : text,
-        htmlURL: element.attributeBytes("htmlurl").flatMap { FeedAddress.absolute($0) }))
+    var listed = OPMLDocument.Feed(
+      url: url, title: title, name: text == title ? nil : text,
+      htmlURL: element.attributeBytes("htmlurl").flatMap { FeedAddress.absolute($0) })
+    listed.mayBePrivate =
+      element.attributeBytes("private", prefix: "podcastfs").map(FeedText.string) == "true"
+    add(listed)
   }
 
   /// An episode as Overcast's "all data" has it.

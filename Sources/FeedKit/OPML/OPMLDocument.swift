@@ -30,6 +30,8 @@ package struct OPMLDocument: Hashable, Sendable {
     package var name: String?
     package var htmlURL: WebAddress?
     package var rules = SubscriptionRules()
+    /// Its reader allowed it to be on a private network. Whoever reads a list decides whether that list may say so.
+    package var mayBePrivate = false
 
     package init(url: WebAddress, title: String? = nil, name: String? = nil, htmlURL: WebAddress? = nil) {
       (self.url, self.title, self.name, self.htmlURL) = (url, title, name, htmlURL)
@@ -49,23 +51,24 @@ package struct OPMLDocument: Hashable, Sendable {
     refusals += 1
   }
 
-  /// OPML 2.0 in UTF-8, an outline a feed, without folders.
+  /// OPML 2.0 in UTF-8, an outline a feed, without folders. An attribute of our own marks feeds that may be private.
   /// - Parameter created: in seconds since 1970.
   package func text(created: Int64) -> String {
-    """
-    <?xml version="1.0" encoding="UTF-8"?>
-    <opml version="2.0">
-      <head>
-        <title>\(XMLText.escaped(title ?? "Subscriptions"))</title>
-        <dateCreated>\(CivilTime.rfc822(created))</dateCreated>
-        <docs>http://opml.org/spec2.opml</docs>
-      </head>
-      <body>
-    \(feeds.map(Self.outline).joined())\
-      </body>
-    </opml>
+    let namespace = feeds.contains(where: \.mayBePrivate) ? " xmlns:podcastfs=\"urn:podcastfs\"" : ""
+    return """
+      <?xml version="1.0" encoding="UTF-8"?>
+      <opml version="2.0"\(namespace)>
+        <head>
+          <title>\(XMLText.escaped(title ?? "Subscriptions"))</title>
+          <dateCreated>\(CivilTime.rfc822(created))</dateCreated>
+          <docs>http://opml.org/spec2.opml</docs>
+        </head>
+        <body>
+      \(feeds.map(Self.outline).joined())\
+        </body>
+      </opml>
 
-    """
+      """
   }
 
   package static func outline(of feed: Feed) -> String {
@@ -73,7 +76,9 @@ package struct OPMLDocument: Hashable, Sendable {
     let name = feed.name.map { XMLText.escaped(PrintableText.line($0)) } ?? title
     let page = feed.htmlURL.map { " htmlUrl=\"\(XMLText.escaped($0.forRequest))\"" } ?? ""
     let address = XMLText.escaped(feed.url.forRequest)
-    return "    <outline type=\"rss\" text=\"\(name)\" title=\"\(title)\" xmlUrl=\"\(address)\"\(page)/>\n"
+    let mark = feed.mayBePrivate ? " podcastfs:private=\"true\"" : ""
+    return
+      "    <outline type=\"rss\" text=\"\(name)\" title=\"\(title)\" xmlUrl=\"\(address)\"\(page)\(mark)/>\n"
   }
 }
 
@@ -92,6 +97,6 @@ extension OPMLDocument.Feed: FieldCoded {
 
   package mutating func code(_ fields: inout BinaryFields) throws(BinaryError) {
     try fields.code(&url, &title, &name)
-    try fields.code(&htmlURL, &rules)
+    try fields.code(&htmlURL, &rules, &mayBePrivate)
   }
 }
