@@ -43,10 +43,10 @@ extension Catalog {
   private static let day: Int64 = 24 * 3600
   /// Seconds until the next look where the catalogue stays larger than it may be.
   private static let soon: Int64 = 600
-  /// Seconds since a podcast was looked at, after which it goes.
+  /// Seconds since a podcast's feed was asked for, after which it goes.
   private static let patience: Int64 = 30 * 24 * 3600
-  /// A podcast that was looked at a moment ago stays, however large the catalogue is.
-  private static let leastPatience: Int64 = 60
+  /// A podcast whose feed was asked for a moment ago stays, however large the catalogue is.
+  private static let leastPatience: Int64 = 3600
   /// Steps in which podcasts are forgotten: after each the index is merged and the size is judged again.
   private static let steps = 32
 
@@ -80,9 +80,9 @@ extension Catalog {
     return Double(rest == 0 ? period : rest)
   }
 
-  /// Forgets what nobody follows, sees in a search, keeps, has queued or has in the cache, when it is a while ago that it was
-  /// looked at. Where the catalogue is larger than it may be, what no search shows goes at once, then the episodes of what
-  /// searches show, which come again when somebody looks: no more than it takes.
+  /// Forgets what nobody follows, sees in a search, keeps, has queued or has in the cache, when it is a while ago that its
+  /// feed was asked for. Where the catalogue is larger than it may be, what no search shows goes at once, then the
+  /// episodes of what searches show, which come again when somebody looks: no more than it takes.
   /// - Parameter cached: what the cache has, or is to have.
   package func forgetUnused(keeping cached: [MediaKey]) throws(CatalogError) {
     let held = Set(try entries(forKeys: cached).values.map(\.podcast.id))
@@ -109,7 +109,7 @@ extension Catalog {
 
   private func isTooLarge() throws(CatalogError) -> Bool { try usedBytes() > settings.catalogueSize }
 
-  /// Podcasts that nobody follows, keeps, or has looked at for so many seconds, those longest unused first.
+  /// Podcasts that nobody follows or keeps, and whose feeds were not asked for so many seconds, the longest first.
   private func unused(
     for seconds: Int64, _ condition: String, _ held: Set<Int64>
   ) throws(CatalogError) -> [Int64] {

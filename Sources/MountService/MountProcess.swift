@@ -93,6 +93,7 @@ package struct MountProcess {
     schedule.start()
     let renewal = DirectoryRenewal(settings: request.settings, places: request.places, log: request.log)
     renewal.begin()
+    catalog.observeReplacement { [request] in Self.replaced(request, isKept: keeper != nil) }
     ready()
 
     while let sender = Signals.waitForEndingOrHandOver() {
@@ -151,6 +152,23 @@ package struct MountProcess {
     _exit(0)
   }
 
+  /// Another process has set the catalogue aside or removed it: the next process opens the new one.
+  private static func replaced(_ request: MountRequest, isKept: Bool) {
+    // Whoever did so has more files to rename, or to make.
+    usleep(settling)
+    let file = request.places.data + "/catalog.sqlite"
+    var canGoOn = isKept
+    // This program would set aside what another version has begun, and that one in turn, without end.
+    if case .otherVersion = CatalogCondition(ofFile: file),
+      Processes.isRunning(ProgramArguments.file, in: getpid())
+    {
+      canGoOn = false
+    }
+    let cure = "changes fail until podcastfs mounts \(request.mountPoint) again"
+    request.log.write("the catalogue \(file) was replaced: \(canGoOn ? "another process opens it" : cure)")
+    if canGoOn { Signals.requestHandOver() }
+  }
+
   /// The process before was killed when it was about to end the mount.
   private func finish(_ inheritance: InheritedMount) {
     takeAway(inheritance.connection, inheritance.memory[.device])
@@ -171,6 +189,9 @@ package struct MountProcess {
 
   /// Seconds to wait for a running daemon's states: it answers within a millisecond, unless it is stuck.
   private static let daemonPatience = 0.1
+
+  /// Microseconds after the catalogue was replaced.
+  private static let settling: UInt32 = 300_000
 
   /// Seconds that programs have at the end to close their files.
   private static let patience = 1.0

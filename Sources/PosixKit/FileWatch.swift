@@ -9,7 +9,7 @@ package final class FileWatch {
   package enum Interest: Sendable {
     /// Entries of a directory that vanish or that others take the place of, and the directory itself.
     case vanishing
-    /// A file that is written to.
+    /// A file that is written to, or loses its name.
     case writing
   }
 
@@ -35,7 +35,8 @@ package final class FileWatch {
   /// Watches `path`, which must be there.
   package func add(_ path: String, _ interest: Interest) -> Int32? {
     let own = IN_DELETE_SELF | IN_MOVE_SELF
-    let mask = interest == .vanishing ? own | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO : own | IN_MODIFY
+    let mask =
+      interest == .vanishing ? own | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO : own | IN_MODIFY | IN_ATTRIB
     let watch = inotify_add_watch(file.rawValue, path, UInt32(mask))
     return watch < 0 ? nil : watch
   }

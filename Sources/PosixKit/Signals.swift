@@ -58,6 +58,9 @@ package enum Signals {
 
   package static func requestEnd() { kill(getpid(), SIGTERM) }
 
+  /// Has this process make way for the next one.
+  package static func requestHandOver() { kill(getpid(), handOver) }
+
   private static var ending: sigset_t {
     var set = sigset_t()
     sigemptyset(&set)

@@ -152,4 +152,17 @@ import Testing
     #expect(try catalog.titles(ofEpisodesWith: "zebra") == ["Podcast /b"])
     try FullTextTests.check("\(world.home.places.data)/catalog.sqlite")
   }
+
+  @Test func `A copy of the subscriptions that cannot be read is not written over`() throws {
+    try Directories.createPrivate(home.places.data)
+    let copy = "\(home.places.data)/subscriptions.opml"
+    try Directories.replace(copy, with: Array("<rss/>".utf8))
+    let catalog = try Catalog(
+      places: home.places, settings: world.settings, http: world.http, feedReader: .shipped)
+    #expect(catalog.note?.contains("\(copy).unread") == true)
+    _ = try catalog.subscribe(feedURL: "http://a.example/feed")
+    catalog.close()
+    #expect(try Directories.read(copy + ".unread") == Array("<rss/>".utf8))
+    #expect(try Directories.read(copy).count > 100)
+  }
 }

@@ -40,6 +40,39 @@ import Testing
     _ = home
   }
 
+  @Test func `Nothing is written into a catalogue that was set aside or removed`() throws {
+    let world = try CatalogWorld()
+    let catalog = world.catalog
+    let path = "\(world.home.places.data)/catalog.sqlite"
+    let listed = try catalog.subscribe(feedURL: "http://a.example/feed", title: "Lights")
+    let told = Monitor(0)
+    catalog.observeReplacement { told.withLock { $0 += 1 } }
+    let list = "\(world.home.places.data)/subscriptions.opml"
+    #expect(eventually { access(list, F_OK) == 0 })
+    for ending in ["", "-wal", "-shm"] { rename(path + ending, "\(path).aside\(ending)") }
+    func isRefused() {
+      let error = #expect(throws: CatalogError.self) {
+        try catalog.rename(subscription: listed.id, to: "Mine")
+      }
+      #expect(error?.errno == .EIO && error?.message.contains("was replaced") == true)
+    }
+    // With no other one in its place, and with one.
+    isRefused()
+    let new = try world.open()
+    defer { new.close() }
+    isRefused()
+    #expect(eventually { told.withLock { $0 } == 1 })
+    #expect(try new.subscriptions().map(\.name) == ["Lights"])
+    _ = try new.subscribe(feedURL: "http://b.example/feed", title: "Other")
+    func isListed() -> Bool {
+      (try? Directories.read(list)).map { String(decoding: $0, as: UTF8.self).contains("b.example") } ?? false
+    }
+    #expect(eventually { isListed() })
+    catalog.close()
+    #expect(isListed())
+    #expect(told.withLock { $0 } == 1)
+  }
+
   /// Also where nothing is written any more: the log must not keep what was searched for until it begins anew.
   @Test(arguments: [true, false]) func whatIsForgottenLeavesTheLogToo(isReplaced: Bool) throws {
     let world = try CatalogWorld()

@@ -1,5 +1,6 @@
 import Glibc
 import PosixKit
+import SQLiteKit
 import TestSupport
 import Testing
 
@@ -38,6 +39,33 @@ import Testing
     }
     #expect(reader.wait() == .exit(0), "\(reader.output)\(reader.errors)")
     #expect(fixture.keepers.count == 1)
+  }
+
+  /// Another process has set the catalogue aside, or the user has removed it.
+  @Test(arguments: [true, false]) func aMountGoesOnWithTheNewCatalogue(isSetAside: Bool) throws {
+    let fixture = try MountFixture.prepared()
+    let first = try #require(fixture.mountProcess)
+    let data = fixture.environment.home.path("data/podcastfs")
+    #expect(eventually { access("\(data)/subscriptions.opml", F_OK) == 0 })
+    if isSetAside {
+      try Database(path: "\(data)/catalog.sqlite").script("PRAGMA user_version = 999")
+    } else {
+      for ending in ["", "-commits", "-wal", "-shm"] { unlink("\(data)/catalog.sqlite\(ending)") }
+    }
+    #expect(try fixture.run("list").output.contains(MountFixture.podcast))
+    let begun = MonotonicTime.now
+    #expect(eventually { fixture.mountProcess.map { $0 != first } ?? false })
+    #expect(MonotonicTime.now.seconds(since: begun) < 5)
+    let (old, new) = (
+      "\(fixture.root)/Subscriptions/\(MountFixture.podcast)", "\(fixture.root)/Subscriptions/Mine"
+    )
+    #expect(eventually { rename(old, new) == 0 })
+    #expect(try fixture.run("list").output.contains("Mine"))
+    let episode = "\(new)/\(MountFixture.names[0])"
+    #expect(eventually { (try? fixture.isWhole(episode, 1)) == true })
+    try fixture.set("played", "1", episode)
+    #expect(try fixture.run("find", "is:played").output.contains("Part 1"))
+    #expect(fixture.log.contains("was replaced: another process opens it"), "\(fixture.log)")
   }
 
   @Test func whatCannotBeRestartedIsSaid() throws {

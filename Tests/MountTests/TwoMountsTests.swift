@@ -19,6 +19,21 @@ import Testing
     return (fixture, fixture.root + inFolder, second + inFolder)
   }
 
+  /// They share one index: the mount that writes to it tells the other.
+  @Test func aTranscriptThatIsCopiedIntoOneIsFoundInBoth() throws {
+    let (fixture, first, second) = try mountedTwice()
+    let search = "/Search/transcript:zebra"
+    #expect(mkdir(fixture.root + search, 0o755) == 0)
+    let roots = [fixture.root, fixture.root + "2"]
+    for (count, folder) in [first, second, first].enumerated() {
+      for root in roots { #expect(try eventually { try fixture.list(root + search).count == count }) }
+      let own = "\(folder)/\(MountFixture.names[count].dropLast(4)).vtt"
+      let file = try FileDescriptor(opening: own, O_WRONLY | O_CREAT)
+      try Array("WEBVTT\n\n00:01.000 --> 00:02.000\nzebra\n".utf8).withUnsafeBytes { try file.append($0) }
+    }
+    for root in roots { #expect(try eventually { try fixture.list(root + search).count == 3 }) }
+  }
+
   /// The other mount knows nothing of its readers: the daemon does.
   @Test(arguments: ["played", "rm"]) func aReaderInOneMountOutlivesADropInTheOther(_ how: String) throws {
     let (fixture, first, second) = try mountedTwice()

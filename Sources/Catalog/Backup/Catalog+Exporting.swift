@@ -122,7 +122,8 @@ struct SubscriptionCopy: Sendable {
         "SELECT list_changed, EXISTS (SELECT 1 FROM subscription) FROM counter WHERE list_read = 1"
       ) { (changed: $0.int64(0), hasAny: $0.bool(1)) }
     }
-    guard let state = state ?? nil, isThere ? written != state.changed : state.hasAny,
+    // The list is that of the new catalogue, where there is one.
+    guard let state = state ?? nil, !store.isReplaced, isThere ? written != state.changed : state.hasAny,
       let list = try? Catalog.exportOPML(from: store, tellsPrivate: true)
     else { return }
     guard (try? Directories.replace(path, with: list)) != nil else { return }

@@ -22,6 +22,8 @@ final class CatalogStore: Sendable {
   private enum Chore { case flush, memory, list }
 
   private let path: String
+  /// Device and inode of the file that is open.
+  private let file: [UInt64]
   private let clock: @Sendable () -> Int64
   private let writer: Monitor<Connection>
   private let refreshes = Monitor(false)
@@ -53,26 +55,39 @@ final class CatalogStore: Sendable {
     commits = CommitWatch(path: path + "-commits")
     subscriptionCopy = SubscriptionCopy(besides: path)
     do {
-      // Addresses of private feeds are in it: SQLite makes its other files as this one is.
-      _ = try FileDescriptor(opening: path, O_RDWR | O_CREAT, mode: 0o600)
       var options = Database.Options()
       options.cacheSize = Self.writerCache
       options.checkpointPages = Self.checkpointPages
       options.placeVariable = Self.placeVariable
-      let open = { [options] in try Schema.open(path, options) }
+      let open = { [options] in
+        // Addresses of private feeds are in it: SQLite makes its other files as this one is. Where another file comes
+        // between, the open one counts as replaced.
+        _ = try FileDescriptor(opening: path, O_RDWR | O_CREAT, mode: 0o600)
+        return (file: Self.identity(of: path), database: try Schema.open(path, options))
+      }
       var told: String?
-      var database: Database
-      do { database = try open() } catch let error as DatabaseError
+      let opened: (file: [UInt64], database: Database)
+      do { opened = try open() } catch let error as DatabaseError
         where error.isDamaged || error.isOfOtherVersion
       {
         told = try Schema.setAside(path, error) { (try? open()) != nil }
-        database = try open()
+        opened = try open()
+        commits.announce()
       }
-      (setAside, writer) = (told, Monitor(Connection(database: database)))
+      (setAside, file) = (told, opened.file)
+      writer = Monitor(Connection(database: opened.database))
     } catch {
       throw CatalogError(opening: path, error)
     }
   }
+
+  private static func identity(of path: String) -> [UInt64] {
+    var status = stat()
+    return stat(path, &status) == 0 ? [UInt64(status.st_dev), UInt64(status.st_ino)] : []
+  }
+
+  /// Whether the file that is open was set aside or removed: nobody finds again what is written into it.
+  var isReplaced: Bool { Self.identity(of: path) != file }
 
   /// Seconds since 1970.
   var now: Int64 { clock() }
@@ -97,7 +112,7 @@ final class CatalogStore: Sendable {
     let result = try inTurn(rank) { database in
       if !waitsForDisk { try database.use(.normal) }
       defer { if !waitsForDisk { try? database.use(.full) } }
-      return try database.transaction { try body(database) }
+      return try transaction(in: database, body)
     }
     // A disk that refuses the log and the checkpoint refuses the next write too, which says so.
     if !waitsForDisk { soon(.flush, after: 0.5) { try? self.flush() } }
@@ -125,6 +140,17 @@ final class CatalogStore: Sendable {
     return result
   }
 
+  private func transaction<R>(in database: Database, _ body: (Database) throws -> R) throws -> R {
+    try database.transaction {
+      let result = try body(database)
+      if isReplaced {
+        commits.announce()
+        throw CatalogError(.EIO, "the catalogue \(path) was replaced while it was open: try again")
+      }
+      return result
+    }
+  }
+
   private func inTurn<R: Sendable>(_ rank: WriteRank, _ body: (Database) throws -> R) throws(CatalogError)
     -> R
   {
@@ -148,9 +174,9 @@ final class CatalogStore: Sendable {
   /// A full-text index that is damaged holds nothing that the rows do not have. Whoever fills it hears of it.
   private func makeIndexAnew() throws {
     try writer.withLock { connection in
-      try connection.database.transaction {
-        try FullText.makeAnew(in: connection.database)
-        try ChangeLog.append([.everything], in: connection.database)
+      try transaction(in: connection.database) { database in
+        try FullText.makeAnew(in: database)
+        try ChangeLog.append([.everything], in: database)
       }
     }
     commits.announce()

@@ -83,6 +83,20 @@ extension Catalog {
     observeCommits { commit in for change in commit.changes { body(change) } }
   }
 
+  /// Calls `body` once, when the catalogue was replaced: this process goes on with a file that nobody else has. It is noticed
+  /// when somebody commits, or this process tries to.
+  package func observeReplacement(_ body: @escaping @Sendable () -> Void) {
+    let isFirst = Monitor(true)
+    observe { [store] in
+      guard store.isReplaced else { return }
+      let isNews = isFirst.withLock { isFirst in
+        defer { isFirst = false }
+        return isFirst
+      }
+      if isNews { body() }
+    }
+  }
+
   package func commits() throws(CatalogError) -> Int64 { try store.read { try ChangeLog.count(in: $0) } }
 
   /// The commits after `number`, by all processes, in order.

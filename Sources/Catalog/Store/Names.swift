@@ -123,4 +123,9 @@ extension Catalog {
   package func noteSidecar(_ node: Int64) throws(CatalogError) {
     try store.change(waitsForDisk: false) { _, changes in changes.append(.sidecar(node)) }
   }
+
+  /// Tells all mounts that the index of transcripts answers otherwise now.
+  package func noteTranscripts() throws(CatalogError) {
+    try store.change(waitsForDisk: false) { _, changes in changes.append(.texts) }
+  }
 }

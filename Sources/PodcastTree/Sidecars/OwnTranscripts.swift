@@ -148,7 +148,7 @@ extension PodcastTree {
         }
       }
       guard let isChanged = try? catalog.transcripts.index()?.agree(with: files) else { return }
-      if isChanged { loader.async { self.textsChanged { !$0.transcript.isEmpty } } }
+      if isChanged { transcriptsChanged() }
     }
   }
 
@@ -170,7 +170,15 @@ extension PodcastTree {
         } else {
           try? catalog.transcripts.index()?.remove(key)
         }
-      if isChanged == true { loader.async { self.textsChanged { !$0.transcript.isEmpty } } }
+      if isChanged == true { transcriptsChanged() }
+    }
+  }
+
+  /// All mounts share the index: the one that has changed it tells the others.
+  private func transcriptsChanged() {
+    loader.async { [self] in
+      try? catalog.noteTranscripts()
+      takeInCommits()
     }
   }
 

@@ -43,7 +43,8 @@ extension PodcastTree {
       if state.withLock({ $0.views.queue[id] != nil }) { try queueChanged() }
       try readRows(state.withLock { $0.folders(showing: EpisodeID.podcast(of: id)) })
     case .queue: try queueChanged()
-    case .texts: textsChanged { $0.needsIndex }
+    case .texts:
+      state.withLock { $0.views.outdate(where: \.needsIndex) }
     case .synchronized(let added, let removed, let episodes):
       events.recordSynchronized(added: added, removed: removed, episodes: episodes)
     case .sidecar(let number): sidecarChanged(NodeID(rawValue: UInt64(number)))
@@ -144,12 +145,6 @@ extension PodcastTree {
     apply(.refreshed(podcast: id, next: podcast.nextRefresh))
     try readRows(state.withLock { $0.folders(showing: id) })
     if events.hasReaders { events.record(refreshed: podcast) }
-  }
-
-  /// The index answers some queries otherwise now.
-  func textsChanged(_ isConcerned: (EpisodeQuery) -> Bool) {
-    state.withLock { $0.views.outdate(where: isConcerned) }
-    freshenViewsSoon()
   }
 
   private func recordNew(_ ids: [Int64], of podcast: Int64) throws {
