@@ -58,7 +58,6 @@ extension TransferCore {
     }
     switch verdict {
     case .begin: break
-    case .go: download.refusesBeside = true
     case .fault(let fault):
       // Where the address that answered before has expired: through the feed's own again.
       if fetch.isDirect && fault.kind != .passing {
@@ -71,7 +70,7 @@ extension TransferCore {
       // A second time it could not be told either: then it is another one.
       if download.ranges == .overlap { download.beginsAnew = true }
       if download.ranges == .trusted { download.ranges = .overlap }
-    case .notBeside: download.refusesBeside = true
+    case .go, .notBeside: download.refusesBeside = true
     case .noRanges: download.ranges = .whole
     // The next request is for the last block. A host that refuses bytes that it has gives no ranges.
     case .told(let total) where total <= fetch.request.lowerBound: download.record.total = total
@@ -178,8 +177,7 @@ extension TransferCore {
     if open.representation.total == nil, let head = fetch.head, head.isWhole {
       endedWithoutLength(head, at: position, open, &download)
     } else if !open.claimed.contains(fetch.request.lowerBound) && !open.isComplete {
-      let what = position == fetch.intake.start ? "nothing" : "other bytes than asked for"
-      refuse(Fault(.passing, "\(download.source.named) sent \(what)"), &download)
+      refuse(Fault(.passing, "\(download.source.named) sent nothing of what was asked for"), &download)
     }
   }
 
