@@ -65,7 +65,7 @@ extension Catalog {
     guard let (bytes, last) = state else { return Double(Self.day) }
     let period = bytes > settings.catalogueSize ? Self.soon : Self.day
     // A clock that was set back must not keep it for ever.
-    let rest = last > store.now ? 0 : max(last + period - store.now, 0)
+    let rest = (0...store.now).contains(last) ? max(last + period - store.now, 0) : 0
     let isDue = bytesLookedAt.withLock { known in
       guard known != .max, rest == 0 || bytes > max(known, settings.catalogueSize) else { return false }
       known = .max

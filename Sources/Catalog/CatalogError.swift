@@ -76,7 +76,7 @@ package struct CatalogError: Error, Hashable, Sendable, CustomStringConvertible 
     self.init(
       database.errno,
       database.isOfIndex
-        ? "the full-text index was damaged, and is made anew: try again"
+        ? "the full-text index was damaged, and is filled again: try again"
         : "the catalogue \(path) is damaged (\(database.message)): podcastfs doctor tells what can be done")
   }
 
