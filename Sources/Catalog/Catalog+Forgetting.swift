@@ -43,7 +43,7 @@ extension Catalog {
   private static let day: Int64 = 24 * 3600
   /// Seconds until the next look where the catalogue stays larger than it may be.
   private static let soon: Int64 = 600
-  /// Seconds since a podcast's feed was asked for, after which it goes.
+  /// Seconds. A podcast that nobody holds is forgotten when its feed was not asked for in that time.
   private static let patience: Int64 = 30 * 24 * 3600
   /// A podcast whose feed was asked for a moment ago stays, however large the catalogue is.
   private static let leastPatience: Int64 = 3600
@@ -80,9 +80,9 @@ extension Catalog {
     return Double(rest == 0 ? period : rest)
   }
 
-  /// Forgets what nobody follows, sees in a search, keeps, has queued or has in the cache, when it is a while ago that its
-  /// feed was asked for. Where the catalogue is larger than it may be, what no search shows goes at once, then the
-  /// episodes of what searches show, which come again when somebody looks: no more than it takes.
+  /// Forgets podcasts whose feed was not asked for lately. Those that are followed, kept, queued, cached or shown by a
+  /// search stay. Where the catalogue is too large, it forgets more: first podcasts that no search shows, then the
+  /// episodes of those that a search shows. Such episodes come again when somebody looks. It stops at the limit.
   /// - Parameter cached: what the cache has, or is to have.
   package func forgetUnused(keeping cached: [MediaKey]) throws(CatalogError) {
     let held = Set(try entries(forKeys: cached).values.map(\.podcast.id))

@@ -19,7 +19,7 @@ package struct EpisodeReport: Hashable, Sendable {
   package var state: State?
   /// When that was so, in seconds since 1970 by the clock of who reports it; 0 where nobody says.
   package var time: Int64 = 0
-  /// When it was played last; 0 where it was not, nil where only `time` tells.
+  /// When the episode was played last: 0 if never. Nil where the report does not say so: `time` counts then.
   package var lastPlayed: Int64?
   package var isKept = false
   package var isHidden = false
