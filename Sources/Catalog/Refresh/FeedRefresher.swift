@@ -36,8 +36,9 @@ final class FeedRefresher: Sendable {
     var rounds = 0
     /// Until when nothing is begun that is due: the catalogue's file cannot be written.
     var rest = MonotonicTime.now
-    /// What is under way or waits for a thread.
+    /// What is under way or waits for a thread, and how much of it somebody waits for.
     var activities = 0
+    var awaited = 0
     var isClosed = false
   }
 
@@ -66,6 +67,8 @@ final class FeedRefresher: Sendable {
   static let claimTime = Int64(FeedFetcher.timeout) + 30
   /// Seconds until the catalogue's file is tried again.
   private static let rest = 60.0
+  /// Seconds that what is due waits for what somebody waits for.
+  private static let patience = 30.0
   /// Seconds by which a refresh may be ahead of the clock.
   private static let margin: Int64 = 60
   /// Failures in a row, after which a change of the network says nothing any more.
@@ -91,11 +94,18 @@ final class FeedRefresher: Sendable {
   func perform(_ body: @escaping @Sendable () -> Void) { perform(on: foreground, body) }
 
   private func perform(on queue: WorkQueue, _ body: @escaping @Sendable () -> Void) {
-    underWay.withLock { $0.activities += 1 }
+    let awaited = queue === foreground ? 1 : 0
+    underWay.withLock { ($0.activities, $0.awaited) = ($0.activities + 1, $0.awaited + awaited) }
     queue.async { [self] in
+      if queue === background { giveWay() }
       body()
-      underWay.withLockNotifying { $0.activities -= 1 }
+      underWay.withLockNotifying { ($0.activities, $0.awaited) = ($0.activities - 1, $0.awaited - awaited) }
     }
+  }
+
+  /// What a person looks at has the processors and the catalogue's file for itself.
+  private func giveWay() {
+    _ = underWay.wait(until: .after(Self.patience)) { $0.awaited == 0 || $0.isClosed ? true : nil }
   }
 
   /// Waits until nothing of any refresh of this process is under way, further pages of feeds included.
