@@ -30,10 +30,11 @@ final class Upload: OpenFile {
   private let onIdle: @Sendable (Upload) -> Void
 
   /// - Parameters:
+  ///   - bytes: what it has already; nil for a new file, which fails at close where nothing is written to it.
   ///   - importer: takes the bytes in.
   ///   - onIdle: called when the last that had it open has closed it.
   init(
-    node: NodeID, name: String?, bytes: [UInt8] = [], sidecar: Sidecar? = nil,
+    node: NodeID, name: String?, bytes: [UInt8]? = nil, sidecar: Sidecar? = nil,
     limit: Int = Upload.longestList,
     importer: @escaping @Sendable ([UInt8]) -> Answer<Void>,
     onIdle: @escaping @Sendable (Upload) -> Void
@@ -41,8 +42,8 @@ final class Upload: OpenFile {
     (self.node, self.sidecar, self.limit) = (node, sidecar, limit)
     (self.importer, self.onIdle) = (importer, onIdle)
     file = try FileDescriptor.inMemory("upload")
-    try file.write(bytes, at: 0)
-    state = Monitor(State(name: name))
+    try file.write(bytes ?? [], at: 0)
+    state = Monitor(State(name: name, isDirty: bytes == nil))
   }
 
   /// In `Subscriptions/`; nil for a transcript, and for a write to `subscriptions.opml` itself.
@@ -82,8 +83,10 @@ final class Upload: OpenFile {
     return if case .failure(let errno) = change { errno } else { nil }
   }
 
-  /// Opened with O_TRUNC: a shell that has written nothing yet may close it once.
-  func empty() { if truncate(to: 0) == nil { state.withLock { $0.isDirty = false } } }
+  /// Opened with O_TRUNC. A shell that has written nothing to the list of subscriptions may close it.
+  func empty() {
+    if truncate(to: 0) == nil, node == .subscriptionList { state.withLock { $0.isDirty = false } }
+  }
 
   func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, Errno>? {
     Result { () throws(PosixError) in try file.read(into: buffer, at: offset) }.mapError(\.errno)
@@ -173,7 +176,7 @@ extension PodcastTree {
   func writtenList() throws -> any OpenFile {
     try state.withLock { state in
       if let known = state.uploads[.subscriptionList] { return known.open() }
-      let upload = try Upload(node: .subscriptionList, name: nil) { [weak self] bytes in
+      let upload = try Upload(node: .subscriptionList, name: nil, bytes: []) { [weak self] bytes in
         self?.importFile(bytes, Self.listName) ?? .failure(.EIO)
       } onIdle: { [weak self] upload in
         self?.state.withLock { if !upload.isOpen { $0.uploads[.subscriptionList] = nil } }

@@ -51,7 +51,7 @@ extension PodcastTree {
   }
 
   private func transcriptDraft(
-    of episode: ListedEpisode, _ ending: OwnTranscript.Ending, _ bytes: [UInt8] = []
+    of episode: ListedEpisode, _ ending: OwnTranscript.Ending, _ bytes: [UInt8]? = nil
   ) throws -> Upload {
     let node = NodeID.ownTranscript(episode: episode.id, ending)
     let empty = OwnTranscript(
@@ -79,8 +79,9 @@ extension PodcastTree {
   private func keepTranscript(
     _ bytes: [UInt8], of episode: ListedEpisode, _ ending: OwnTranscript.Ending
   ) -> Answer<Void> {
-    guard String(validating: bytes, as: UTF8.self) != nil else {
-      LogFile(places.logFile).write("\(episode.stem)\(ending.rawValue): a transcript must be UTF-8")
+    guard !bytes.isEmpty, String(validating: bytes, as: UTF8.self) != nil else {
+      let why = bytes.isEmpty ? "the file is empty" : "a transcript must be UTF-8"
+      LogFile(places.logFile).write("\(episode.stem)\(ending.rawValue): \(why)")
       return .failure(.EINVAL)
     }
     return .on(loader) {
