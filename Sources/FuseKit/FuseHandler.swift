@@ -133,9 +133,9 @@ extension FuseHandler {
     }
     operations.releasedir = { serve($0, $1, $2) { $0.releaseDirectory($1, $2) } }
 
-    operations.setxattr = { request, node, name, value, size, _ in
+    operations.setxattr = { request, node, name, value, size, flags in
       let bytes = Array(UnsafeRawBufferPointer(start: value, count: size))
-      serve(request, node, name, or: .EINVAL) { $0.setAttribute($1, to: bytes, $2) }
+      serve(request, node, name, or: .EINVAL) { $0.setAttribute($1, to: bytes, flags: flags, $2) }
     }
     operations.getxattr = { request, node, name, size in
       serve(request, node, name, or: .ENODATA) { $0.attribute($1, size: size, $2) }

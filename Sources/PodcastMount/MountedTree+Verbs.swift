@@ -84,10 +84,10 @@ extension MountedTree {
     reply.fail(tree.owner.admits(caller(call)) ? .EROFS : .EACCES)
   }
 
-  package func setAttribute(_ call: FuseCall, to value: [UInt8], _ reply: consuming FuseReply) {
+  package func setAttribute(_ call: FuseCall, to value: [UInt8], flags: Int32, _ reply: consuming FuseReply) {
     let node = numbers.node(call.node)
     perform(call, .init(node), reply) { tree, caller in
-      tree.setExtendedAttribute(call.name, to: value, of: node, for: caller)
+      tree.setExtendedAttribute(call.name, to: value, of: node, flags: flags, for: caller)
     } answer: { reply, _ in
       reply.succeed()
     }
