@@ -31,8 +31,7 @@ package protocol FuseFileSystem: AnyObject, Sendable {
   func release(_ call: FuseCall, _ reply: consuming FuseReply)
   func seek(_ call: FuseCall, to offset: Int64, whence: Int32, _ reply: consuming FuseReply)
   func openDirectory(_ call: FuseCall, _ reply: consuming FuseReply)
-  func readDirectory(
-    _ call: FuseCall, at offset: Int64, size: Int, plus: Bool, _ reply: consuming FuseReply)
+  func readDirectory(_ call: FuseCall, at offset: Int64, size: Int, plus: Bool, _ reply: consuming FuseReply)
   func releaseDirectory(_ call: FuseCall, _ reply: consuming FuseReply)
   func statistics(_ reply: consuming FuseReply)
 

@@ -14,13 +14,10 @@ final class AddressRenewal: Sendable {
   /// Seconds: a hundred dead links of one feed are no reason to fetch it a hundred times. Less than the ten after
   /// which an open tries a failed one again.
   private static let rest = 9.0
-
   init(catalog: Catalog, transfers: TransferClient) { (self.catalog, self.transfers) = (catalog, transfers) }
 
   func begin() {
-    transfers.setAddressHandler { [self] key, expired in
-      queue.async { [self] in renew(key, expired) }
-    }
+    transfers.setAddressHandler { [self] key, expired in queue.async { [self] in renew(key, expired) } }
   }
 
   private func renew(_ key: MediaKey, _ expired: String) {

@@ -4,9 +4,7 @@ internal import PosixKit
 
 extension MountedTree {
   package func makeDirectory(_ call: FuseCall, _ reply: consuming FuseReply) {
-    if let entry = announced(call) {
-      return answer(entry, reply) { reply, entry in reply.entry(entry) }
-    }
+    if let entry = announced(call) { return answer(entry, reply) { reply, entry in reply.entry(entry) } }
     let parent = numbers.node(call.node)
     perform(call, .init(parent, making: call.name), reply, failureIfDone: .EEXIST) { tree, caller in
       tree.makeDirectory(call.name, in: parent, for: caller)

@@ -2,7 +2,6 @@ internal import Configuration
 internal import PodcastModel
 internal import PosixKit
 
-/// The calls of a file system: each finds its node and asks it.
 extension PodcastTree {
   package func attributes(of node: NodeID) -> Answer<NodeAttributes> {
     self.node(node)?.attributes() ?? .failure(.ENOENT)
@@ -125,9 +124,7 @@ extension PodcastTree {
   }
 
   /// Ours are computed: none can be removed, but for positions and rules.
-  package func removeExtendedAttribute(
-    _ name: String, of node: NodeID, for caller: Caller
-  ) -> Answer<Void> {
+  package func removeExtendedAttribute(_ name: String, of node: NodeID, for caller: Caller) -> Answer<Void> {
     guard name.hasPrefix("user.") else { return .failure(.EOPNOTSUPP) }
     let key = String(name.dropFirst(AttributeList.prefix.count))
     let none = key == "position" ? "0" : SubscriptionRules.Key(rawValue: key) == nil ? nil : ""

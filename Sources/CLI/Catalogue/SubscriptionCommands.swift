@@ -177,8 +177,7 @@ extension Command {
         session.catalog.refresh(podcast: podcast, cause: .forced, completion: $0)
       }
       // The feed's title may have given the folder another name.
-      let name =
-        try session.subscription(ofPodcast: podcast)?.name ?? session.catalog.podcast(podcast)?.title
+      let name = try session.subscription(ofPodcast: podcast)?.name ?? session.catalog.podcast(podcast)?.title
       return (name ?? shown, podcast, outcome.newEpisodes.count)
     } catch let error as CatalogError {
       throw CommandFailure("\(shown): \(error)")
@@ -212,7 +211,6 @@ extension Command {
     StandardStreams.tell("You follow no podcasts yet: podcastfs search WORDS")
   }
 
-  /// A line for each podcast, and below it why its feed cannot be read.
   private static func show(_ podcasts: [PodcastInfo], now: Int64) {
     if podcasts.isEmpty { return tellNothingIsFollowed() }
     let columns = StandardStreams.outputIsTerminal ? Terminal.output.width : nil

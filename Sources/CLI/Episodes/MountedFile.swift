@@ -19,11 +19,11 @@ struct MountedFile {
   /// - Throws: `CommandFailure` where the path is nothing of a mount.
   static func all(at path: String, _ choice: Choice? = nil) throws -> [MountedFile] {
     var status = stat()
-    guard stat(path, &status) == 0 else { throw CommandFailure("\(path): \(Errno.current)") }
+    guard stat(path, &status) == 0 else { throw try failure(path, "\(Errno.current)") }
     guard status.st_mode & S_IFMT == S_IFDIR else {
       let episode = MountedFile(path: path)
       if try episode.attribute("state") != nil { return [episode] }
-      throw CommandFailure("\(path): not an episode in a podcastfs mount")
+      throw try failure(path, "not an episode in a podcastfs mount")
     }
     var folders = [try directly(in: path)]
     if folders[0].isEmpty, choice != nil {
@@ -32,9 +32,15 @@ struct MountedFile {
     }
     if folders.contains(where: { !$0.isEmpty }) { return folders.flatMap(choice ?? { $0 }) }
     let mount = MountPoint.absolutePath(path).flatMap(MountTable.mount(holding:))
-    throw CommandFailure(
-      mount?.isOurs == true
-        ? "\(path): there are no episodes in this folder" : "\(path): not in a podcastfs mount")
+    throw try failure(
+      path, mount?.isOurs == true ? "there are no episodes in this folder" : "not in a podcastfs mount")
+  }
+
+  /// Why a path means no episode.
+  /// - Throws: the reason that counts for every path: nothing is mounted.
+  private static func failure(_ path: String, _ why: String) throws -> CommandFailure {
+    _ = try UserMount.root()
+    return CommandFailure("\(path): \(why)")
   }
 
   /// The episodes directly in a directory, the newest first; none where it is not there.
@@ -50,12 +56,10 @@ struct MountedFile {
     return names.map { MountedFile(path: base + $0) }.filter { $0.text("state") != nil }
   }
 
-  /// What several paths mean.
   struct Found {
     var episodes: [MountedFile] = []
     /// The paths that are nothing of a mount, and why.
     var failures: [(episode: MountedFile, failure: CommandFailure)] = []
-
     func report() { for (_, failure) in failures { StandardStreams.complain("\(failure)") } }
   }
 
@@ -158,6 +162,5 @@ enum UserMount {
 }
 
 extension ArgumentList {
-  /// The operands of a command about episodes: paths, and names of subscriptions.
   func paths() throws -> [String] { try operands().map(UserMount.path) }
 }

@@ -62,7 +62,6 @@ final class Upload: OpenFile {
   }
   var isOpen: Bool { state.withLock { $0.handles > 0 } }
 
-  /// Whether its name is to go.
   func isExpired(at time: MonotonicTime) -> Bool {
     state.withLock { state in
       guard state.handles == 0, let closed = state.closed else { return false }
@@ -145,15 +144,9 @@ struct UploadNode: TreeNode {
     guard tree.owner.admits(caller) else { return .failure(.EACCES) }
     return upload.map { .value($0.open()) } ?? .failure(.ENOENT)
   }
-
-  func change(size: Int64?, onlyTimes: Bool) -> Answer<NodeAttributes> {
-    if let size, let errno = upload?.truncate(to: size) { return .failure(errno) }
-    return attributes()
-  }
 }
 
 extension PodcastTree {
-  /// A list under a name of its own: in the directory until it goes.
   func createUpload(_ name: String) -> Answer<CreatedFile> {
     .on(loader) {
       let upload = try self.state.withLock { state in
@@ -172,7 +165,6 @@ extension PodcastTree {
     }
   }
 
-  /// A write to `subscriptions.opml` itself adds what is new in it.
   func writtenList() throws -> any OpenFile {
     try state.withLock { state in
       if let known = state.uploads[.subscriptionList] { return known.open() }
@@ -186,8 +178,6 @@ extension PodcastTree {
     }
   }
 
-  /// Subscribes to the feeds of a list, or to the feed or page that a link file names. What cannot be used is written to
-  /// the log.
   private func importFile(_ bytes: [UInt8], _ name: String) -> Answer<Void> {
     let log: @Sendable (String) -> Void = { [path = places.logFile] problem in
       LogFile(path).write("\(name), copied to Subscriptions: \(problem)")
