@@ -129,6 +129,7 @@ import Testing
     let own = try wait(fixture.tree.lookup(name, in: podcast, for: fixture.me))
     let cut = try wait(fixture.tree.open(own.node, writes: true, truncates: true, for: fixture.me))
     #expect(closeEmpty(cut) == .EINVAL)
+    try fixture.tree.awaitIdle()
     #expect(try read(name) == "mine")
     // As touch(1), which writes nothing: also to the feed's, which nobody has fetched.
     let feeds = try wait(fixture.tree.lookup(Self.stem + ".vtt", in: podcast, for: fixture.me))

@@ -97,15 +97,19 @@ final class FeedRefresher: Sendable {
     let awaited = queue === foreground ? 1 : 0
     underWay.withLock { ($0.activities, $0.awaited) = ($0.activities + 1, $0.awaited + awaited) }
     queue.async { [self] in
-      if queue === background { giveWay() }
+      if awaited == 0 { giveWay() }
       body()
       underWay.withLockNotifying { ($0.activities, $0.awaited) = ($0.activities - 1, $0.awaited - awaited) }
     }
   }
 
   /// What a person looks at has the processors and the catalogue's file for itself.
-  private func giveWay() {
-    _ = underWay.wait(until: .after(Self.patience)) { $0.awaited == 0 || $0.isClosed ? true : nil }
+  /// - Parameter id: a podcast whose refresh is under way. It goes on where somebody waits for it.
+  private func giveWay(_ id: Int64? = nil) {
+    _ = underWay.wait(until: .after(Self.patience)) { underWay in
+      let isAwaited = id.flatMap { underWay.waiters[$0]?.isEmpty } == false
+      return underWay.awaited == 0 || underWay.isClosed || isAwaited ? true : nil
+    }
   }
 
   /// Waits until nothing of any refresh of this process is under way, further pages of feeds included.
@@ -136,11 +140,12 @@ extension FeedRefresher {
     }
   }
 
-  func refresh(of podcast: PodcastRecord, isForced: Bool) -> FeedRefresh {
+  /// - Parameter givesWay: whether what somebody waits for comes first, also while this is under way.
+  func refresh(of podcast: PodcastRecord, isForced: Bool, givesWay: Bool = false) -> FeedRefresh {
     FeedRefresh(
       store: store, fetcher: fetcher, log: log, usualInterval: usualInterval, podcast: podcast,
       keys: (try? store.read { try PodcastRecord.keys(of: podcast.id, in: $0) }) ?? [], now: store.now,
-      isForced: isForced)
+      isForced: isForced, giveWay: { [self] in if givesWay { giveWay(podcast.id) } })
   }
 
   /// Keeps other processes from beginning a refresh that is due meanwhile.
@@ -234,7 +239,7 @@ extension FeedRefresher {
     if let (podcast, time) = due, time <= store.now, !underWay.withLock({ $0.isClosed }) {
       do throws(CatalogError) {
         if let podcast = try claim(podcast, .due), join(podcast.id) {
-          run(refresh(of: podcast, isForced: false))
+          run(refresh(of: podcast, isForced: false, givesWay: true))
         }
         isOver = false
       } catch {
