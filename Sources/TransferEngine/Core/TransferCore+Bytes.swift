@@ -145,7 +145,8 @@ extension TransferCore {
         // What is held back says nothing of its host.
         let isFed = download.fetches.contains { $0.isFeeding && !$0.isHeld }
         let wasSlow = download.meter.isSlow
-        download.meter.look(at: core.now.instant, slow: isFed ? core.slowRate : 0)
+        let isLimited = download.isBackground && core.throttle.opens(at: core.now.instant) != nil
+        download.meter.look(at: core.now.instant, slow: isFed ? core.slowRate : 0, isLimited: isLimited)
         if download.meter.isSlow != wasSlow { core.reconsider() }
         for fetch in download.fetches { core.pump(fetch.id, &download, .all) }
         core.flush(&download, after: 0)

@@ -19,8 +19,10 @@ struct RateMeter: Hashable {
   var rate: Int64? { smoothed.map { Int64($0) }.flatMap { $0 > 0 ? $0 : nil } }
   mutating func came(_ bytes: Int64) { count += bytes }
 
-  /// - Parameter slow: bytes per second that are of no use.
-  mutating func look(at now: Instant, slow: Int64) {
+  /// - Parameters:
+  ///   - slow: bytes per second that are of no use.
+  ///   - isLimited: whether `limit_rate` alone holds bytes back.
+  mutating func look(at now: Instant, slow: Int64, isLimited: Bool) {
     defer { (count, time) = (0, now) }
     guard let time, now > time else {
       (moved, slowSince) = (now, now)
@@ -28,7 +30,7 @@ struct RateMeter: Hashable {
     }
     let current = Double(count) / now.seconds(since: time)
     smoothed = smoothed.map { $0 * 0.7 + current * 0.3 } ?? (count > 0 ? current : nil)
-    if count > 0 { moved = now }
+    if count > 0 || isLimited { moved = now }
     let silence = moved.map { now.seconds(since: $0) } ?? 0
     stalled = silence >= Self.patience ? Int64(silence) : nil
     if silence >= 2 { smoothed = nil }
