@@ -132,8 +132,8 @@ extension Command {
     podcastfs refresh [--json] [--quiet] [PATH…]
 
     Fetches the feeds of all subscriptions now. With PATH, only those: a podcast's folder, an episode, or the name or address
-    of a subscription. A mount fetches them by itself: every hour (option refresh) when an episode is near, else twice a day.
-    Feeds that bring nothing new rest longer, up to a week.
+    of a subscription. A mount fetches them automatically: every hour (option refresh) when an episode is near, else twice a
+    day. Feeds that bring nothing new rest longer, up to a week.
     """
   ) { arguments in
     let paths = try arguments.operands()

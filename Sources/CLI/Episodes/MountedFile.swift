@@ -16,14 +16,18 @@ struct MountedFile {
 
   /// The episodes that a path means: the file itself, or those directly in a directory, the newest first. With a choice
   /// also those of the podcasts in a directory.
-  /// - Throws: `CommandFailure` where the path is nothing of a mount.
+  /// - Throws: `CommandFailure` where the path is nothing of a mount, or nothing is mounted.
   static func all(at path: String, _ choice: Choice? = nil) throws -> [MountedFile] {
     var status = stat()
-    guard stat(path, &status) == 0 else { throw try failure(path, "\(Errno.current)") }
+    guard stat(path, &status) == 0 else {
+      let reason = Errno.current
+      if reason == .ENOENT { _ = try UserMount.root() }
+      throw CommandFailure("\(path): \(reason)")
+    }
     guard status.st_mode & S_IFMT == S_IFDIR else {
       let episode = MountedFile(path: path)
       if try episode.attribute("state") != nil { return [episode] }
-      throw try failure(path, "not an episode in a podcastfs mount")
+      throw CommandFailure("\(path): not an episode in a podcastfs mount")
     }
     var folders = [try directly(in: path)]
     if folders[0].isEmpty, choice != nil {
@@ -32,15 +36,8 @@ struct MountedFile {
     }
     if folders.contains(where: { !$0.isEmpty }) { return folders.flatMap(choice ?? { $0 }) }
     let mount = MountPoint.absolutePath(path).flatMap(MountTable.mount(holding:))
-    throw try failure(
-      path, mount?.isOurs == true ? "there are no episodes in this folder" : "not in a podcastfs mount")
-  }
-
-  /// Why a path means no episode.
-  /// - Throws: the reason that counts for every path: nothing is mounted.
-  private static func failure(_ path: String, _ why: String) throws -> CommandFailure {
-    _ = try UserMount.root()
-    return CommandFailure("\(path): \(why)")
+    let why = mount?.isOurs == true ? "there are no episodes in this folder" : "not in a podcastfs mount"
+    throw CommandFailure("\(path): \(why)")
   }
 
   /// The episodes directly in a directory, the newest first; none where it is not there.
