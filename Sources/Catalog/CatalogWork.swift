@@ -24,6 +24,8 @@ final class CatalogWork<Value: Sendable>: Cancellable {
     if !registry.add(self) { cancel() }
   }
 
+  var isOver: Bool { state.withLock { $0.completion == nil } }
+
   func finish(_ result: Result<Value, CatalogError>) {
     let completion = state.withLock { $0.end().completion }
     registry.remove(self)

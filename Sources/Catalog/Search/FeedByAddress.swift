@@ -1,4 +1,5 @@
 internal import FeedKit
+internal import Glibc
 internal import HTTPKit
 internal import Identity
 package import PodcastModel
@@ -94,6 +95,8 @@ extension Catalog {
         let meant = try feedAddress(address, for: task)
         let isTyped = isTyped && meant.mayBePrivate
         let addresses = SubscriptionAddress.typed(meant.address)
+        let turn = try turn(at: addresses, task)
+        defer { turn.unlock() }
         for address in addresses { try refuseKnown(at: address, isTyped: isTyped) }
         let found = try feed(at: addresses, isTyped: isTyped, for: task)
         if let moved = found.answer.head.permanentLocation {
@@ -112,6 +115,18 @@ extension Catalog {
       }
     }
     return task
+  }
+
+  /// Waits until nobody else, in whatever process, subscribes to these addresses: then its host need not be asked again.
+  private func turn(at addresses: [WebAddress], _ task: CatalogWork<ListedPodcast>) throws -> FileDescriptor {
+    let key = addresses.first.map(FeedKey.text) ?? ""
+    let file = try FileDescriptor(opening: store.path + "-commits", O_RDWR | O_CREAT, mode: 0o600)
+    let byte = Int64(CRC32C.checksum(Array(key.utf8)[...]))
+    while !file.tryLock(.exclusive, byte: byte) {
+      if task.isOver { throw CatalogError.cancelled }
+      usleep(10_000)
+    }
+    return file
   }
 
   /// Where the user has typed the address of a subscription, it may lead to a private host from now on.
