@@ -63,19 +63,6 @@ package enum CatalogCondition: Hashable, Sendable {
   }
 }
 
-/// Feeds of subscriptions that did not come, or not whole.
-package enum FeedTroubles {
-  /// Subscriptions' names with what their podcasts' `error` says, by name; empty where the file can't be read.
-  package static func all(inFile path: String) -> [(name: String, error: String)] {
-    let troubles = """
-      SELECT s.name, f.error FROM subscription s JOIN feed f ON f.podcast_id = s.podcast_id
-      WHERE f.error IS NOT NULL ORDER BY s.name
-      """
-    return (try? Database.looking(at: path)?.all(troubles) { (name: $0.string(0), error: $0.string(1)) })
-      ?? []
-  }
-}
-
 /// What the catalogue has of some episodes; nothing where the file can't be read.
 package enum KnownEntries {
   package static func all(forKeys keys: [MediaKey], inFile path: String) -> [EpisodeEntry] {
