@@ -53,7 +53,7 @@ package final class Catalog: Sendable {
     transcripts = LazyTranscriptIndex(data: places.data, copies: Self.sidecarCopies(in: places))
     queue = WorkQueue(name: "catalog", isPermanent: true)
     do throws(CatalogError) {
-      store = try CatalogStore(path: "\(places.data)/catalog.sqlite", queue: queue, clock: clock)
+      store = try CatalogStore(path: "\(places.data)/catalog.sqlite", queue: queue, log: log, clock: clock)
     } catch {
       for queue in [queue, searchThreads, completingThreads] { queue.stop() }
       throw error

@@ -67,19 +67,6 @@ package struct CatalogError: Error, Hashable, Sendable, CustomStringConvertible 
     self.init(reason.errno, "cannot open the catalogue \(path): \(why)")
   }
 
-  /// An error of the catalogue's own file. A message about damage is in words for a person.
-  init(using path: String, _ error: any Error) {
-    guard let database = error as? DatabaseError, database.isDamaged else {
-      self.init(wrapping: error)
-      return
-    }
-    self.init(
-      database.errno,
-      database.isOfIndex
-        ? "the full-text index was damaged, and is filled again: try again"
-        : "the catalogue \(path) is damaged (\(database.message)): podcastfs doctor tells what can be done")
-  }
-
   /// What the status of an answer means that is no 2xx.
   package init(status: Int, host: String) {
     let errno: Errno =

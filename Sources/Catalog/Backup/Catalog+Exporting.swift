@@ -142,7 +142,8 @@ struct SubscriptionCopy: Sendable {
     guard access(path, F_OK) == 0 else { return nil }
     do {
       let list = try catalog.importOPML(
-        try Directories.read(path, limit: OPMLDocument.byteLimit), mayBePrivate: true)
+        try Directories.readRegular(Directories.target(of: path), limit: OPMLDocument.byteLimit),
+        mayBePrivate: true)
       guard let problem = list.problems.first else {
         return list.added == 0 ? nil : "\(told(list)) from \(path)"
       }
