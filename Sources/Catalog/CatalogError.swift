@@ -24,27 +24,21 @@ package struct CatalogError: Error, Hashable, Sendable, CustomStringConvertible 
   package var message: String
 
   package init(_ errno: Errno, _ message: String) {
-    self.errno = errno
-    self.message = message
+    (self.errno, self.message) = (errno, message)
   }
 
   package var description: String { message }
-
   package static let cancelled = CatalogError(.ECANCELED, "cancelled")
 
   package static func unknown(_ what: String) -> CatalogError {
     CatalogError(.ENOENT, "no such \(what) in the catalogue")
   }
 
-  /// The error of following a podcast a second time.
-  /// - Parameter name: what its folder is called among the subscriptions.
   package static func alreadyFollowed(_ name: String) -> CatalogError {
     CatalogError(.EEXIST, "already subscribed to \(name)")
   }
 
-  package init(_ error: HTTPError) {
-    self.init(error.errno, error.message)
-  }
+  package init(_ error: HTTPError) { self.init(error.errno, error.message) }
 
   init(wrapping error: any Error) {
     switch error {
@@ -67,7 +61,6 @@ package struct CatalogError: Error, Hashable, Sendable, CustomStringConvertible 
     self.init(reason.errno, "cannot open the catalogue \(path): \(why)")
   }
 
-  /// What the status of an answer means that is no 2xx.
   package init(status: Int, host: String) {
     let errno: Errno =
       switch status {
@@ -81,13 +74,11 @@ package struct CatalogError: Error, Hashable, Sendable, CustomStringConvertible 
   }
 }
 
-/// - Throws: that there is no such thing in the catalogue, where there is no value.
 func existing<Value>(_ what: String, _ value: Value?) throws(CatalogError) -> Value {
   guard let value else { throw CatalogError.unknown(what) }
   return value
 }
 
-/// - Throws: any error of what the catalogue is built on as its own.
 func wrapping<Value>(_ body: () throws -> Value) throws(CatalogError) -> Value {
   do { return try body() } catch { throw CatalogError(wrapping: error) }
 }

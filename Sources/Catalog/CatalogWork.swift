@@ -74,9 +74,7 @@ final class TaskRegistry: Sendable {
     }
   }
 
-  func remove(_ task: any Cancellable) {
-    state.withLock { $0.tasks[ObjectIdentifier(task)] = nil }
-  }
+  func remove(_ task: any Cancellable) { state.withLock { $0.tasks[ObjectIdentifier(task)] = nil } }
 
   /// Ends all; what is being written just now ends by itself.
   func close() {

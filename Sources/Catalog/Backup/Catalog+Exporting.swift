@@ -36,8 +36,7 @@ extension Catalog {
         url: WebAddress(row.string(1)), title: row.string(2), name: row.stringIfPresent(3),
         htmlURL: row.stringIfPresent(4).map { WebAddress($0) })
       // One that has come from a public host may be private only where its name says that it is.
-      feed.mayBePrivate =
-        row.bool(5) || row.bool(6) && feed.url.host.map(PrivateHostName.isPrivate) == true
+      feed.mayBePrivate = row.bool(5) || row.bool(6) && feed.url.host.map(PrivateHostName.isPrivate) == true
       return (row.int64(0), feed)
     }
   }
@@ -104,7 +103,6 @@ private enum ExportedEpisodes {
 /// from it.
 struct SubscriptionCopy: Sendable {
   let path: String
-
   static let delay = 1.0
 
   init(besides catalogue: String) {
@@ -157,7 +155,6 @@ struct SubscriptionCopy: Sendable {
     "\(list.added) subscription\(list.added == 1 ? "" : "s") came back"
   }
 
-  /// - Returns: where it is now.
   private func setAside() -> String {
     let free = Schema.unused(path + ".unread")
     rename(path, free)

@@ -14,7 +14,6 @@ struct FeedAtAddress {
   /// Whether the user named the address, rather than a web page.
   var isNamed: Bool
 
-  /// For a list of results.
   var podcast: FoundPodcast {
     var podcast = FoundPodcast(feedURL: address, title: address.host ?? "")
     podcast.podcast.take(document)
@@ -53,11 +52,9 @@ extension Catalog {
       }
       if failure.isCancelled { break }
       if failure.links.isEmpty { continue }
-      let privateHosts =
-        isTyped && failure.isFromPrivateHost ? FeedFetcher.PrivateHosts.allowed : .refused
+      let privateHosts = isTyped && failure.isFromPrivateHost ? FeedFetcher.PrivateHosts.allowed : .refused
       var found: [FeedAtAddress] = []
-      for link in failure.links.prefix(Self.mostLinks)
-      where found.last?.document.episodes.isEmpty ?? true {
+      for link in failure.links.prefix(Self.mostLinks) where found.last?.document.episodes.isEmpty ?? true {
         do throws(FeedFailure) {
           let link = FeedCredentials.lent(by: address, to: link)
           found.append(try fetch(link, privateHosts, isNamed: false))
@@ -103,8 +100,7 @@ extension Catalog {
           try refuseKnown(at: moved, isTyped: false)
         }
         try task.beginCommit()
-        task.finish(
-          .success(try subscribe(to: found, as: name, mayBePrivate: isTyped && found.isNamed)))
+        task.finish(.success(try subscribe(to: found, as: name, mayBePrivate: isTyped && found.isNamed)))
       } catch {
         let error = CatalogError(wrapping: error)
         // Called off, or followed already, it is no failure for the log.

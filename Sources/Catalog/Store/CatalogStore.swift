@@ -20,7 +20,6 @@ final class CatalogStore: Sendable {
   }
 
   private enum Chore { case flush, memory, list }
-
   let path: String
   private let log: LogFile
   /// Device and inode of the file that is open.
@@ -35,7 +34,6 @@ final class CatalogStore: Sendable {
   /// What a person should know of a catalogue that this process has set aside.
   let setAside: String?
   let subscriptionCopy: SubscriptionCopy
-
   private static let idleLimit = 4
   /// KiB: a refresh's transaction fits into it, so that no page is written twice.
   private static let writerCache = 8000

@@ -56,8 +56,7 @@ package enum CatalogCondition: Hashable, Sendable {
     let database = try Database(path: path, options: Database.looking)
     let version = try database.version() ?? Schema.version
     if version != Schema.version { return .otherVersion(version) }
-    let question =
-      bytes <= wholly ? "PRAGMA quick_check(1)" : "SELECT 'ok', count(name) FROM subscription"
+    let question = bytes <= wholly ? "PRAGMA quick_check(1)" : "SELECT 'ok', count(name) FROM subscription"
     let verdict = try database.first(question) { $0.string(0) } ?? ""
     return verdict == "ok" ? .sound : .unreadable(verdict)
   }

@@ -55,7 +55,6 @@ enum Schema {
   }
 
   static let tokenizer = "tokenize = 'unicode61 remove_diacritics 2'"
-
   static let tables = """
     CREATE TABLE podcast (
       id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -10,9 +10,7 @@ enum FullText {
   static func podcast(_ id: Int64, removing: Bool = false, in database: Database) throws {
     let texts = try database.first(
       "SELECT title, author, description, categories FROM podcast WHERE id = ?", id
-    ) { row in
-      [row.string(0), row.string(1), row.string(2) + "\n" + row.string(3)].map(SearchText.indexed)
-    }
+    ) { row in [row.string(0), row.string(1), row.string(2) + "\n" + row.string(3)].map(SearchText.indexed) }
     guard let texts else { return }
     try database.run(
       statement("podcast_text", removing, "rowid, title, author, rest", "?, ?, ?, ?"), values: [id] + texts)
@@ -32,7 +30,6 @@ enum FullText {
       : "INSERT INTO \(table) (\(columns)) VALUES (\(marks))"
   }
 
-  /// The texts of episodes as their rows have them, by number.
   static func texts(_ ids: [Int64], in database: Database) throws -> [EpisodeText] {
     try database.all(
       """
@@ -161,9 +158,7 @@ final class TextIndex: Sendable {
   }
 
   /// After it was emptied: at once in a command, which nobody waits for.
-  func refill() {
-    if state.withLock({ $0 == .elsewhere }) { try? fillNow() } else { fill() }
-  }
+  func refill() { if state.withLock({ $0 == .elsewhere }) { try? fillNow() } else { fill() } }
 
   /// Puts what is missing into it: before each search, so that the same words find the same. A search in a process that fills
   /// it behind does not wait for very much, as after `forget`: the folders of searches follow it.
