@@ -111,6 +111,22 @@ import TransferProtocol
     file.close()
   }
 
+  /// `trigger=read`: an open asks the server for nothing.
+  @Test func aReadBehindTheShownSizeWaitsWhereTheServerHasToldNothingYet() throws {
+    let fixture = try TreeFixture()
+    let podcast = try fixture.searched()
+    let node = try wait(fixture.tree.lookup("2024-01-02 - Part 2.mp3", in: podcast, for: fixture.me)).node
+    fixture.transfers.state.withLock {
+      $0.outcome = .success(FakeEpisode(generation: 0, size: nil, told: 60 << 20, cached: 1))
+    }
+    let file = try wait(fixture.tree.open(node, writes: false, for: fixture.me))
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    #expect(buffer.withUnsafeMutableBytes { file.read(at: 80 << 20, into: $0) } == nil)
+    _ = try wait(file.whenReadable(at: 80 << 20, count: 1))
+    #expect(try buffer.withUnsafeMutableBytes { try file.read(at: 80 << 20, into: $0)?.get() } == 0)
+    file.close()
+  }
+
   @Test func attributesAreListedWithinThreeKiBAndHoldNoCredentials() throws {
     let fixture = try TreeFixture()
     fixture.feed.items[0].more =

@@ -1,3 +1,4 @@
+import PodcastModel
 import PosixKit
 import Testing
 import TransferProtocol
@@ -93,5 +94,32 @@ import TransferProtocol
     #expect(world.asked == before + 5 && world.running.count == 1)
     world.answer(100_000_000)
     #expect(world.running.count == 2)
+  }
+
+  /// After a cut it is read through to what is missing.
+  @Test(arguments: [true, false]) func aHostThatAnswersEachRangeWithTheWholeAsAPartIsReadThrough(
+    _ hasValidator: Bool
+  ) {
+    let world = EngineWorld(1, hosts: 1)
+    let length: Int64 = 10_000_000
+    world.say { .order(id: $0, .start(world.requests[0])) }
+    for round in 1...3 {
+      world.answer(length, where: { _ in true }) { head in
+        if !hasValidator { head.entityTag = nil }
+        if head.status == 206 { (head.part, head.length) = (0..<length, length) }
+      }
+      world.bring(round * 3_000_000)
+      world.end(Fault(.passing, "the connection was cut"))
+      world.wait(2)
+    }
+    #expect(world.files[world.requests[0].key]?.present.ranges == [0..<9_000_000])
+    #expect(world.asked == 4)
+    world.answer(length, where: { _ in true }) { head in
+      if !hasValidator { head.entityTag = nil }
+      (head.part, head.length) = (0..<length, length)
+    }
+    world.bring(10_000_000)
+    world.end(nil)
+    #expect(world.state(0) == .cached && world.asked == 4)
   }
 }

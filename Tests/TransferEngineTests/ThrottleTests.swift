@@ -78,6 +78,25 @@ import TransferProtocol
     #expect(abs(brought - 6_000_000) < 300_000, "\(brought)")
   }
 
+  @Test func whatTheLimitHoldsBackIsNotCalledStalled() {
+    let world = EngineWorld(1, hosts: 1) { $0.limitRate = 1000 }
+    let key = world.requests[0].key
+    world.say { .order(id: $0, .start(world.requests[0])) }
+    world.answer(100 << 20)
+    for _ in 0..<3 {
+      world.bring(16_384)
+      world.wait(12)
+      #expect(!world.held.isEmpty)
+      #expect(
+        world.engine.status(of: key)?.state == .downloading && world.engine.status(of: key)?.error == nil)
+      world.wait(5)
+    }
+    // Its host alone is to blame from now on.
+    world.wait(10)
+    #expect(world.held.isEmpty)
+    #expect(world.engine.status(of: key)?.error?.hasPrefix("stalled for ") == true)
+  }
+
   /// Who sets a higher rate does not wait for debts at the lower one; who says the same again forgives none.
   @Test func aNewRateForgivesWhatIsOverdrawn() {
     var throttle = Self.throttle()

@@ -19,8 +19,10 @@ struct RateMeter: Hashable {
   var rate: Int64? { smoothed.map { Int64($0) }.flatMap { $0 > 0 ? $0 : nil } }
   mutating func came(_ bytes: Int64) { count += bytes }
 
-  /// - Parameter slow: bytes per second that are of no use.
-  mutating func look(at now: Instant, slow: Int64) {
+  /// - Parameters:
+  ///   - slow: bytes per second that are of no use.
+  ///   - isLimited: whether `limit_rate` alone holds bytes back.
+  mutating func look(at now: Instant, slow: Int64, isLimited: Bool) {
     defer { (count, time) = (0, now) }
     guard let time, now > time else {
       (moved, slowSince) = (now, now)
@@ -28,11 +30,45 @@ struct RateMeter: Hashable {
     }
     let current = Double(count) / now.seconds(since: time)
     smoothed = smoothed.map { $0 * 0.7 + current * 0.3 } ?? (count > 0 ? current : nil)
-    if count > 0 { moved = now }
+    if count > 0 || isLimited { moved = now }
     let silence = moved.map { now.seconds(since: $0) } ?? 0
     stalled = silence >= Self.patience ? Int64(silence) : nil
     if silence >= 2 { smoothed = nil }
     slowSince = smoothed ?? 0 < Double(slow) ? slowSince ?? time : nil
     isSlow = slowSince.map { now.seconds(since: $0) >= Self.slowTime } ?? false
+  }
+}
+
+/// Holds all background downloads together to `limit_rate`: an account that fills with time.
+struct Throttle: Hashable, Sendable {
+  private var rate: Double?
+  private var balance = 0.0
+  private var time = Instant(nanoseconds: 0)
+  /// What an account may save up, in seconds of the rate.
+  private static let burst = 0.25
+
+  mutating func set(rate: Int64?, at now: Instant) {
+    fill(now)
+    let new = rate.map { Double(max($0, 1)) }
+    if new != self.rate { balance = max(balance, 0) }
+    self.rate = new
+  }
+
+  mutating func spend(_ count: Int, at now: Instant) {
+    if rate == nil { return }
+    fill(now)
+    balance -= Double(count)
+  }
+
+  /// When more may be taken from a host; nil for now.
+  mutating func opens(at now: Instant) -> Instant? {
+    guard let rate else { return nil }
+    fill(now)
+    return balance < 0 ? now.adding(-balance / rate + 0.000_001) : nil
+  }
+
+  private mutating func fill(_ now: Instant) {
+    if let rate { balance = min(balance + max(now.seconds(since: time), 0) * rate, Self.burst * rate) }
+    time = now
   }
 }
