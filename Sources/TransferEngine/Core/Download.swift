@@ -6,8 +6,7 @@ enum Demand: Hashable {
   case none
   /// A client's readers alone, who may withdraw it; nil where it was ordered or several clients want it.
   case wanted(by: ClientID?)
-  case paused
-  case failed
+  case paused, failed
 }
 
 enum Content: Hashable {
@@ -20,8 +19,6 @@ enum RangePolicy: Hashable {
   case overlap
   /// The whole, because the host gives no ranges that can be trusted.
   case whole
-
-  var givesRanges: Bool { self == .trusted || self == .overlap }
 }
 
 enum Slot: Hashable {
@@ -47,6 +44,24 @@ enum AddressSearch: Hashable {
 }
 
 struct Download: Hashable {
+  struct Source: Hashable {
+    /// The host that the feed names, and whether the one that answered is one that the public Internet cannot mean.
+    var named = ""
+    var isPrivate = false
+    /// When the final address last answered; nil where it is not to be asked directly.
+    var answered: Instant?
+    /// Where its body ended too early last, and how often in a row.
+    var earlyEnd: [Int64: Int] = [:]
+
+    init(_ url: String) { named = WebAddress(url).host ?? "" }
+  }
+
+  struct Told: Hashable {
+    var status: TransferStatus?
+    var row: TransferStatus?
+    var isProgressDue = false
+  }
+
   var record: TransferStatus
   var demand: Demand
   var content: Content
@@ -56,7 +71,7 @@ struct Download: Hashable {
   var readers: [Reader] = []
   var slot = Slot.none
   var ranges = RangePolicy.trusted
-  var source = Source()
+  var source: Source
   var retry: Retry
   var search = AddressSearch.none
   var told = Told()
@@ -72,21 +87,10 @@ struct Download: Hashable {
   var refusesBeside = false
   var isDirty = true
 
-  struct Source: Hashable {
-    /// The host that the feed names, and whether the one that answered is one that the public Internet cannot mean.
-    var named = ""
-    var isPrivate = false
-    /// When the final address last answered; nil where it is not to be asked directly.
-    var answered: Instant?
-    /// Where its body ended too early last, and how often in a row.
-    var earlyEnd: [Int64: Int] = [:]
-  }
-
-  struct Told: Hashable {
-    var status: TransferStatus?
-    var row: TransferStatus?
-    var isProgressDue = false
-  }
+  /// Seconds in which a client comes back: the mount's next process opens what was open.
+  static let patience = 10.0
+  /// Seconds: a rate that would take longer says nothing of the end.
+  private static let longestGuess: Int64 = 86_400
 
   /// - Parameter record: what is remembered. The wall clock is believed here alone: it may have been set since.
   init(_ record: TransferStatus, isStored: Bool, now: Moment) {
@@ -101,9 +105,11 @@ struct Download: Hashable {
       }
     if record.generation == 0 && content == .part { content = .nothing }
     retry = Retry(record, now: now)
-    if isStored && record.dropsAtClose { awaitsReaders = now.instant.adding(Self.patience) }
-    if isStored { (told.row, told.status) = (record, record) }
-    source.named = WebAddress(record.request.url).host ?? ""
+    source = Source(record.request.url)
+    if isStored {
+      (told.row, told.status) = (record, record)
+      if record.dropsAtClose { awaitsReaders = now.instant.adding(Self.patience) }
+    }
   }
 
   var key: MediaKey { record.key }
@@ -124,14 +130,11 @@ struct Download: Hashable {
   }
 
   var isWanted: Bool { if case .wanted = demand { content != .whole } else { false } }
-
   /// Those that do not read what came before.
   var currentReaders: [Reader] { readers.filter { $0.generation ?? record.generation == record.generation } }
-
   /// Whether a reader has it open that makes it come, beside the queue.
   var isOpenForDownload: Bool { currentReaders.contains(where: \.mayDownload) }
   var isRunnable: Bool { isWanted && (slot == .granted || isOpenForDownload) }
-
   /// Whether only the queue wants it. What goes at its last close comes for its readers alone.
   var isBackground: Bool { isWanted && !isOpenForDownload && !record.dropsAtClose }
   var isSearching: Bool { if case .asked = search { true } else { false } }
@@ -144,11 +147,10 @@ struct Download: Hashable {
   /// Whether readers of what was deleted keep it until they close it.
   var isHeldByReaders: Bool {
     guard let files else { return false }
-    return readers.contains { $0.generation == files.generation } && !readers.contains { $0.isOpening }
+    return readers.contains { $0.generation == files.generation } && !readers.contains(where: \.isOpening)
   }
 
   func isHeldOpen(at now: Instant) -> Bool { !readers.isEmpty || awaitsReaders.map { $0 > now } ?? false }
-
   /// Whether a response that is under way, or the last one, has told that there is no length.
   var hasNoLength: Bool { openFiles.map { $0.representation.total == nil } ?? false }
   var isConfirmed: Bool { fetches.contains(where: \.isConfirmed) }
@@ -159,15 +161,10 @@ struct Download: Hashable {
       && !(refusesBeside && !fetches.isEmpty)
   }
 
-  var mayFetch: Bool {
-    demand != .failed && demand != .paused && !record.request.url.isEmpty
-  }
+  var mayFetch: Bool { demand != .failed && demand != .paused && !record.request.url.isEmpty }
 
   /// Whether a response goes on though nobody waits: its reader would have to ask for all of it again.
-  var readsThrough: Bool {
-    mayFetch && !canSeek && currentReaders.contains { $0.intent == .fetchOnly }
-  }
-
+  var readsThrough: Bool { mayFetch && !canSeek && currentReaders.contains { $0.intent == .fetchOnly } }
   var servesReaders: Bool { !fetchableWaits.isEmpty || readsThrough }
 
   /// What readers wait for that may be fetched for them; the oldest wait comes first. Who reads behind the end, before
@@ -193,25 +190,21 @@ struct Download: Hashable {
   /// Whether its podcast was forgotten: the store is told nothing of it.
   var isForgotten: Bool { record.request.url.isEmpty && content == .nothing && !record.isKept }
 
-  /// Seconds in which a client comes back: the mount's next process opens what was open.
-  static let patience = 10.0
-
-  /// Seconds: a rate that would take longer says nothing of the end.
-  private static let longestGuess: Int64 = 86_400
-
   var status: TransferStatus {
     var status = record
     status.state = state
     status.received = received
-    if state == .queued, let message = slot.message { status.error = message }
-    if status.state == .cached { status.error = nil }
-    if status.state == .downloading {
+    switch state {
+    case .queued: status.error = slot.message ?? record.error
+    case .cached: status.error = nil
+    case .downloading:
       status.rate = meter.rate
       if let rate = meter.rate, rate > 0, let total = record.total {
-        let seconds = max(0, (total - status.received + rate - 1) / rate)
+        let seconds = max(0, (total - received + rate - 1) / rate)
         if seconds <= Self.longestGuess { status.eta = seconds }
       }
       if let seconds = meter.stalled { status.error = "stalled for \(seconds) s" }
+    case .remote, .paused, .failed: break
     }
     return status
   }
@@ -254,7 +247,7 @@ struct Download: Hashable {
 
   mutating func take(_ request: TransferRequest) {
     if record.request.url != request.url {
-      source = Source(named: WebAddress(request.url).host ?? "")
+      source = Source(request.url)
       // What was forgotten has no address: its server may still want to be left alone.
       if !record.request.url.isEmpty { retry.addressChanged() }
       // A fresh address ends the search for one.
@@ -287,10 +280,8 @@ extension Download {
   }
 
   private mutating func begin(by client: ClientID?) {
-    demand = .wanted(by: client)
-    record.error = nil
+    (demand, search, record.error) = (.wanted(by: client), .none, nil)
     retry.beginAnew()
-    search = .none
     // The server may have learnt.
     if ranges == .whole { ranges = .trusted }
     source.earlyEnd = [:]
@@ -298,10 +289,7 @@ extension Download {
 
   mutating func pause() {
     record.dropsAtClose = false
-    if content == .whole { return }
-    demand = .paused
-    search = .none
-    record.error = nil
+    if content != .whole { (demand, search, record.error) = (.paused, .none, nil) }
   }
 
   /// An order was refused. What goes at its last close is tried again a little later.
@@ -311,9 +299,30 @@ extension Download {
 
   /// Takes it out of the queue; what has come stays.
   mutating func withdraw() {
-    demand = .none
-    search = .none
-    record.error = nil
+    (demand, search, record.error) = (.none, .none, nil)
     retry.until = retry.forbiddenUntil
+  }
+
+  /// Does what was ordered. Also on a copy, to learn the row that is committed first.
+  mutating func obey(_ order: CommandLog.Order, at now: Instant) {
+    if let request = order.order.request { take(request) }
+    switch order.order.verb {
+    case .start: want(by: nil, place: order.place, at: now)
+    case .pause: pause()
+    case .keep: (record.isKept, record.dropsAtClose) = (true, false)
+    case .unkeep: record.isKept = false
+    case .leave:
+      if demand == .wanted(by: order.name.client), !record.isKept, readers.isEmpty { withdraw() }
+    case .dropAtClose: record.dropsAtClose = true
+    case .drop, .forget:
+      withdraw()
+      record.dropsAtClose = false
+      if order.order.verb == .forget { record = record.forgotten }
+    // What was found by its name has no address. What is dropped at its last close comes only as it is read.
+    case .replace:
+      if demand == .none && !record.dropsAtClose && !record.request.url.isEmpty {
+        want(by: nil, place: order.place, at: now)
+      }
+    }
   }
 }

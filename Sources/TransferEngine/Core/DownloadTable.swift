@@ -13,7 +13,6 @@ package struct StoredRows: Hashable, Sendable {
   package var bytes: Int64 = 0
 
   package init() {}
-
   // It stands for the store, which is no part of the core's state.
   package static func == (a: StoredRows, b: StoredRows) -> Bool { true }
   package func hash(into hasher: inout Hasher) {}
@@ -37,16 +36,13 @@ struct DownloadTable: Hashable {
   var keys: [MediaKey] { active.keys + resting(.all).map(\.key) }
   func status(of key: MediaKey) -> TransferStatus? { active[key]?.status ?? rows.record(key) }
   func record(of key: MediaKey) -> TransferStatus? { active[key]?.record ?? rows.record(key) }
-
   /// Whether the store knows it, as far as it has been told.
   func hasRow(_ key: MediaKey) -> Bool { active[key].map { $0.told.row != nil } ?? (rows.record(key) != nil) }
 
   /// Whether nothing of the download is here: it was dropped or evicted, or no byte ever came.
   func isEmptied(_ key: MediaKey) -> Bool {
-    guard hasRow(key), active[key]?.content ?? .nothing == .nothing, let record = record(of: key) else {
-      return false
-    }
-    return record.state == .remote && record.received == 0
+    guard hasRow(key), active[key]?.content ?? .nothing == .nothing else { return false }
+    return record(of: key).map { $0.state == .remote && $0.received == 0 } ?? false
   }
 
   /// Takes a download out, so that it can be changed; `put` must follow.

@@ -28,8 +28,7 @@ struct OpenFiles: Hashable {
   init(_ id: StoreID, _ phase: Phase, generation: UInt32, _ representation: Representation = Representation())
   {
     (self.id, self.phase, self.generation) = (id, phase, generation)
-    self.representation = representation
-    shownTotal = representation.total
+    (self.representation, shownTotal) = (representation, representation.total)
   }
 
   var isOpen: Bool { phase == .open }
@@ -41,8 +40,7 @@ struct OpenFiles: Hashable {
   /// - Parameter isWhole: whether its name says that all of it is on the disk.
   mutating func opened(_ representation: Representation, present: ByteRanges, isWhole: Bool) {
     phase = .open
-    self.representation = representation
-    shownTotal = representation.total
+    (self.representation, shownTotal) = (representation, representation.total)
     setPresent(present)
     // Nobody knows how much a killed daemon has brought to the disk.
     unflushed = isWhole && isComplete ? 0 : received
@@ -61,9 +59,8 @@ struct OpenFiles: Hashable {
 
   mutating func answered(_ answer: DiskAnswer) {
     pending -= 1
-    guard answer == .described else { return undescribed = min(undescribed, pending) }
-    undescribed = max(undescribed - 1, 0)
-    if undescribed == 0 { shownTotal = representation.total }
+    undescribed = answer == .described ? max(undescribed - 1, 0) : min(undescribed, pending)
+    if answer == .described && undescribed == 0 { shownTotal = representation.total }
   }
 
   mutating func claim(_ range: Range<Int64>) {
@@ -94,7 +91,7 @@ struct OpenFiles: Hashable {
 
   /// Whether readers see all of `range` that the file has: they see whole blocks.
   func shows(_ range: Range<Int64>) -> Bool {
-    let end = shownTotal ?? .max
-    return present.contains(Limits.blocks(of: range.clamped(to: 0..<end)).clamped(to: 0..<end))
+    let file = 0..<(shownTotal ?? .max)
+    return present.contains(Limits.blocks(of: range.clamped(to: file)).clamped(to: file))
   }
 }

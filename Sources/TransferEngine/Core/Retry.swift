@@ -3,6 +3,17 @@ internal import TransferProtocol
 
 /// When a download that failed is tried again: soon where bytes came since the last time, else later and later.
 struct Retry: Hashable {
+  struct Refusal: Hashable {
+    var failure: TransferFailure
+    var at: Instant
+  }
+
+  private struct Mark: Hashable {
+    var received: Int64 = 0
+    var generation: UInt32 = 0
+    var progress = Retry.progress
+  }
+
   /// What the next daemon has to know, by the wall clock of the failures: that may have been set since.
   var tries = TransferStatus.Tries()
   private(set) var failed: Instant?
@@ -22,17 +33,6 @@ struct Retry: Hashable {
   private var mark = Mark()
   /// Requests in a row that brought nothing, one at once after the other.
   private var fruitless = 0
-
-  struct Refusal: Hashable {
-    var failure: TransferFailure
-    var at: Instant
-  }
-
-  private struct Mark: Hashable {
-    var received: Int64 = 0
-    var generation: UInt32 = 0
-    var progress = Retry.progress
-  }
 
   /// Seconds after a try in which no order or change of the network makes another one.
   static let justNow = 1.0
@@ -124,15 +124,13 @@ struct Retry: Hashable {
 
   /// - Returns: whether bytes have come since the last time. Bytes of another generation are no progress.
   private mutating func note(_ received: Int64, _ generation: UInt32) -> Bool {
-    let hasProgress = generation == mark.generation && received >= mark.received + mark.progress
-    mark = Mark(received: received, generation: generation)
-    return hasProgress
+    defer { mark = Mark(received: received, generation: generation) }
+    return generation == mark.generation && received >= mark.received + mark.progress
   }
 
   /// The disk or the engine is to blame for the last requests that brought nothing, not the host.
   mutating func excuseHost() { fruitless = 0 }
   mutating func leaveOneTry() { fruitless = Self.mostFruitless - 1 }
-
   /// The server has answered: it may be asked again.
   mutating func permitted() { (forbiddenUntil, tries.notBefore, refusal) = (nil, nil, nil) }
 
@@ -156,25 +154,22 @@ struct Retry: Hashable {
   }
 
   /// It has all come, or the disk alone was to blame.
-  mutating func succeeded() {
-    tries.count = 0
-    until = forbiddenUntil
-    lacksRoom = false
-  }
+  mutating func succeeded() { (tries.count, until, lacksRoom) = (0, forbiddenUntil, false) }
 
   /// Somebody wants it now: tries at once, or a second after the last try. Not where the server wants to be left alone.
   mutating func hurry(at now: Instant) {
     guard let next = until, !isForbidden(now), !isRefusing(now) else { return }
-    let soonest = failed?.adding(Self.justNow) ?? now
-    until = soonest > now ? min(next, soonest) : nil
+    until = soonest(now).map { min(next, $0) }
   }
 
   /// Tries again because the machine's network has changed: now, or a second after the last try. Changes come in groups.
   mutating func networkChanged(at now: Instant) {
     if until == nil || isForbidden(now) { return }
-    let soonest = failed?.adding(Self.justNow)
-    until = soonest.flatMap { $0 > now ? $0 : nil }
-    tries.count = 0
-    refusal = nil
+    (until, tries.count, refusal) = (soonest(now), 0, nil)
+  }
+
+  /// A second after the last try; nil where that has passed.
+  private func soonest(_ now: Instant) -> Instant? {
+    failed.map { $0.adding(Self.justNow) }.flatMap { $0 > now ? $0 : nil }
   }
 }

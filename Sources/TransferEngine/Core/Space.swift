@@ -6,7 +6,7 @@ struct Space: Hashable {
   /// Bytes that may be written before `min_free` is touched, when the disk was last looked at; nil where nobody has looked.
   private(set) var left: Int64?
   private var seen = Instant(nanoseconds: 0)
-  private(set) var isLooking = false
+  private var isLooking = false
   /// What is being let go of, and how many bytes of it are wanted.
   private(set) var evicting: Set<MediaKey> = []
   private var goal: Int64 = 0
@@ -14,11 +14,11 @@ struct Space: Hashable {
   private(set) var isRefused = false
   /// Until when nothing is evicted: because of that, or until clients have told what found files are.
   private(set) var restsUntil = Instant(nanoseconds: 0)
+
+  // Seconds. A look at the disk is believed that long, because others write to it, too.
+  private static let freshness = 0.5
   private static let rest = 10.0
   private static let hearing = 30.0
-
-  /// Seconds for which a look is believed, because others write to the disk too.
-  private static let freshness = 0.5
 
   func isFresh(at now: Instant) -> Bool { left != nil && now < seen.adding(Self.freshness) }
 
@@ -28,7 +28,6 @@ struct Space: Hashable {
   }
 
   mutating func looked(_ usable: Int64, at now: Instant) { (left, seen, isLooking) = (usable, now, false) }
-  func isResting(at now: Instant) -> Bool { now < restsUntil }
   mutating func foundUnknown(at now: Instant) { restsUntil = now.adding(Self.hearing) }
 
   mutating func evict(_ candidates: [GenerationName], goal: Int64) {
@@ -50,7 +49,6 @@ extension TransferCore {
   /// What `error` says of a download that waits for room in the budget, and of one that the disk has none for.
   static let cacheIsFull = "cache is full"
   package static let noSpaceLeft = "no space left on the disk"
-
   /// Room that is kept free ahead of what comes.
   private static let ahead: Int64 = 2 << 20
   /// Bytes that a body without a length may have, however small or large the cache.
@@ -81,8 +79,7 @@ extension TransferCore {
   /// Which of the wanted downloads that are to run there is room for, in their order.
   mutating func withRoom(_ wanted: [MediaKey]) -> Set<MediaKey> {
     var admitted: Set<MediaKey> = []
-    var promised: Int64 = 0
-    var promisedOnDisk: Int64 = 0
+    var (promised, promisedOnDisk) = (Int64(0), Int64(0))
     lazy var certain = evictable.reduce(0) {
       // What others have open must have gone before anything begins in its place, or each try would write a little more.
       $0 + (space.isRefused || space.evicting.contains($1.key) ? 0 : $1.size)
@@ -109,7 +106,7 @@ extension TransferCore {
   }
 
   private var evictable: [GenerationName] {
-    if space.isResting(at: now.instant) { return [] }
+    if now.instant < space.restsUntil { return [] }
     // The store may have committed an order that is not confirmed yet: to keep it, for one.
     let wanted = Set(settings.queued ?? []).union(log.ordered)
     return downloads.evictable.filter { !wanted.contains($0.key) }
@@ -130,9 +127,8 @@ extension TransferCore {
 
   mutating func evicted(_ names: [GenerationName]) {
     var freed: Int64 = 0
-    for name in names {
-      // Another generation may have begun meanwhile: that one stays.
-      guard downloads.record(of: name.key)?.generation == name.generation else { continue }
+    // Another generation may have begun meanwhile: that one stays.
+    for name in names where downloads.record(of: name.key)?.generation == name.generation {
       change(name.key) { core, download in
         freed += download.received
         core.forgetBytes(of: &download, removesNames: false)
@@ -157,9 +153,8 @@ extension TransferCore {
   /// A body without a length must not take the whole cache.
   mutating func boundEndless(_ download: inout Download) {
     let (least, most) = Self.endless
-    guard download.hasNoLength, download.received > max(min(settings.cacheSize / 2, most), least) else {
-      return
+    if download.hasNoLength, download.received > max(min(settings.cacheSize / 2, most), least) {
+      handle(Fault(.lasting, "\(download.source.named) does not stop sending"), of: &download)
     }
-    handle(Fault(.lasting, "\(download.source.named) does not stop sending"), of: &download)
   }
 }

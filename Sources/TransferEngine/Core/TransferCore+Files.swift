@@ -4,8 +4,7 @@ internal import TransferProtocol
 
 extension TransferCore {
   /// Seconds after which the disk is asked again that has refused to open, and to flush.
-  private static let openAgain = 1.0
-  private static let flushAgain = 3.0
+  private static let again = (open: 1.0, flush: 3.0)
 
   private func needsFiles(_ download: Download) -> Bool {
     phase != .stopping && (!download.readers.isEmpty || download.isRunnable || download.mustLook)
@@ -19,11 +18,11 @@ extension TransferCore {
       isDue(\.filesUntil, &download)
     else { return }
     let (key, generation) = (download.key, download.record.generation)
-    attach(.opening, generation: generation, Representation(), .open(key, generation: generation), &download)
+    attach(.opening, generation, Representation(), .open(key, generation: generation), &download)
   }
 
   private mutating func attach(
-    _ phase: OpenFiles.Phase, generation: UInt32, _ representation: Representation, _ order: StoreOrder,
+    _ phase: OpenFiles.Phase, _ generation: UInt32, _ representation: Representation, _ order: StoreOrder,
     _ download: inout Download
   ) {
     let id = StoreID(nextNumber())
@@ -44,17 +43,13 @@ extension TransferCore {
     of download: inout Download, _ representation: Representation, for fetch: FlowID
   ) {
     detach(&download)
-    let generation = nextGeneration(after: download.record.generation)
+    // A number that no other bytes of the episode ever had: the kernel keeps pages by it, for longer than the store, the
+    // cache or a daemon live. Its last nine bits count, because the mount has no more room for it in a node's number.
+    let chance = max(UInt32(truncatingIfNeeded: random.next()) << 9, 1 << 9)
+    let generation = chance | (download.record.generation &+ 1) & 0x1ff
     attach(
-      .creating(fetch), generation: generation, representation,
+      .creating(fetch), generation, representation,
       .create(download.key, generation: generation, representation, leaving: leaving), &download)
-  }
-
-  /// A number that no other bytes of the episode ever had: the kernel keeps pages by it, for longer than the store, the
-  /// cache or a daemon live. Its last nine bits count, because the mount has no more room for it in a node's number.
-  private mutating func nextGeneration(after old: UInt32) -> UInt32 {
-    let chance = UInt32(truncatingIfNeeded: random.next()) << 9
-    return max(chance, 1 << 9) | (old &+ 1) & 0x1ff
   }
 
   mutating func answered(_ answer: DiskAnswer, by id: StoreID) {
@@ -87,7 +82,7 @@ extension TransferCore {
       // What is on its way is not lost yet.
       endFetches(of: &download, losing: true)
       download.files?.notFlushed(present: present, isAgain: fault.kind == .noRoom)
-      download.retry.filesUntil = now.instant.adding(Self.flushAgain)
+      download.retry.filesUntil = now.instant.adding(Self.again.flush)
       if download.files?.isComplete == false { download.content = .part }
       refuse(fault.kind == .noRoom ? fault : Fault(.passing, fault.message), of: &download)
     case .failed(let fault, let present): failed(fault, present, &download)
@@ -112,18 +107,12 @@ extension TransferCore {
     judgeHeads(of: &download)
   }
 
-  private mutating func want(_ download: inout Download) {
-    download.want(by: nil, place: nextPlace(), at: now.instant)
-  }
-
   private mutating func created(_ download: inout Download) {
     guard let created = download.files, case .creating(let id) = created.phase else { return }
     download.files?.phase = .open
     if download.content != .nothing { remove(download.key, download.record.generation) }
-    download.content = .part
-    download.record.generation = created.generation
-    download.record.total = created.representation.total
-    download.record.received = 0
+    (download.content, download.record.generation) = (.part, created.generation)
+    (download.record.total, download.record.received) = (created.representation.total, 0)
     download.expectsNothing()
     begun(id, &download)
   }
@@ -137,7 +126,7 @@ extension TransferCore {
     case .opening:
       detach(&download)
       // The bytes are there; something is lacking that may be there again.
-      download.retry.filesUntil = now.instant.adding(Self.openAgain)
+      download.retry.filesUntil = now.instant.adding(Self.again.open)
       handle(Fault(fault.kind == .noRoom ? .noRoom : .passing, fault.message), of: &download)
     case .open:
       download.files?.setPresent(present)
@@ -157,18 +146,18 @@ extension TransferCore {
   /// Flushes written bytes to the disk, where there are more than `least`. An episode has one flush at a time.
   mutating func flush(_ download: inout Download, after least: Int64) {
     // The disk does its orders at once: a flush could come before the description that it is to keep.
-    guard let open = download.openFiles, !open.isFlushing, open.undescribed == 0, open.unflushed > least,
+    if let open = download.openFiles, !open.isFlushing, open.undescribed == 0, open.unflushed > least,
       phase == .stopping || isDue(\.filesUntil, &download)
-    else { return }
-    download.files?.beginFlush()
-    emit(.flush(open.id))
+    {
+      download.files?.beginFlush()
+      emit(.flush(open.id))
+    }
   }
 
   /// Closes what nobody needs, after its bytes are on the disk.
   mutating func releaseFiles(of download: inout Download) {
-    guard let open = download.openFiles, download.fetches.isEmpty, open.pending == 0, !open.isFlushing else {
-      return
-    }
+    guard let open = download.openFiles, download.fetches.isEmpty, open.pending == 0, !open.isFlushing
+    else { return }
     let isNeeded = needsFiles(download)
     if !isNeeded || download.content == .whole { flush(&download, after: 0) }
     // There will be room again, and then the journal can say what is here.
@@ -183,11 +172,9 @@ extension TransferCore {
     if removesNames { removeFiles(of: &download) }
     endFetches(of: &download, losing: true)
     detach(&download)
-    download.content = .nothing
-    download.mustLook = false
     download.expectsNothing()
     // Its size stays known, until the server says another.
-    download.record.received = 0
+    (download.content, download.mustLook, download.record.received) = (.nothing, false, 0)
   }
 
   private mutating func remove(_ key: MediaKey, _ generation: UInt32) {

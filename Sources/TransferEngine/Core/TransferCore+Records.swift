@@ -2,6 +2,80 @@ internal import PodcastModel
 internal import PosixKit
 internal import TransferProtocol
 
+/// Orders on their way to the disk: each is committed with its row before it acts.
+struct CommandLog: Hashable {
+  struct Order: Hashable {
+    var name: ClientNumber
+    var order: TransferOrder
+    var place: Int64
+    var time: Instant
+
+    var key: MediaKey { order.key }
+  }
+
+  struct Batch: Hashable {
+    var orders: [Order]
+    /// Those with orders come first.
+    var rows: [MediaKey]
+  }
+
+  private var queue: [Order] = []
+  /// What is on its way to the disk: one commit at a time. An order waits for two at the most.
+  private(set) var batch: Batch?
+  /// Those whose rows differ from the store's.
+  private var changed: Set<MediaKey> = []
+  /// Until when what nobody has ordered waits, because the store cannot be written.
+  private(set) var restsUntil: Instant?
+  /// How many names of each are being taken away: orders wait for that.
+  private var removals: [MediaKey: Int] = [:]
+
+  var isEmpty: Bool { batch == nil && removals.isEmpty }
+  private var pending: [Order] { queue + (batch?.orders ?? []) }
+  /// Episodes that orders on their way to the disk are for.
+  var ordered: Set<MediaKey> { Set(pending.map(\.key)) }
+  /// Whether an order that the store has not committed yet removes files of this episode.
+  func isDropping(_ key: MediaKey) -> Bool { pending.contains { $0.key == key && $0.order.takesFiles } }
+
+  func isPending(_ key: MediaKey) -> Bool {
+    changed.contains(key) || batch?.rows.contains(key) == true || pending.contains { $0.key == key }
+  }
+
+  mutating func append(_ order: Order) { queue.append(order) }
+  mutating func note(changed key: MediaKey) { changed.insert(key) }
+  mutating func removes(_ key: MediaKey) { removals[key, default: 0] += 1 }
+
+  mutating func next(at now: Instant, held: Set<MediaKey> = []) -> Batch? {
+    if batch != nil || queue.isEmpty && changed.isEmpty { return nil }
+    let isReady = { [removals] (order: Order) in removals[order.key] == nil && !held.contains(order.key) }
+    let orders = queue.filter(isReady)
+    queue.removeAll(where: isReady)
+    if orders.isEmpty, changed.isEmpty || restsUntil.map({ $0 > now }) ?? false { return nil }
+    let ordered = Set(orders.map(\.key))
+    batch = Batch(orders: orders, rows: ordered.sorted() + changed.subtracting(ordered).sorted())
+    changed = []
+    return batch
+  }
+
+  mutating func saved(failed: Bool, at now: Instant) -> Batch? {
+    defer { batch = nil }
+    restsUntil = failed ? now.adding(5) : nil
+    return batch
+  }
+
+  /// - Returns: whether it was the last, and an order waits that has taken it away.
+  mutating func removed(_ key: MediaKey) -> Bool {
+    let left = (removals[key] ?? 0) - 1
+    removals[key] = left > 0 ? left : nil
+    return left == 0 && queue.contains { $0.key == key && $0.order.takesFiles }
+  }
+
+  mutating func refuse(_ key: MediaKey) -> [ClientNumber] {
+    let isRefused = { (order: Order) in order.key == key && order.order.takesFiles }
+    defer { queue.removeAll(where: isRefused) }
+    return queue.filter(isRefused).map(\.name)
+  }
+}
+
 extension TransferCore {
   static let forgetAfter = 60.0
 
@@ -38,19 +112,18 @@ extension TransferCore {
   mutating func commit() {
     // Of what the store does not know, files may be found in a moment.
     let unlisted = phase == .listing ? log.ordered.filter { !downloads.hasRow($0) } : []
-    let held = space.evicting.union(unlisted)
-    guard let next = log.next(at: now.instant, held: held) else { return }
+    guard let next = log.next(at: now.instant, held: space.evicting.union(unlisted)) else { return }
     var rows: [TransferStatus] = []
     var removed: [MediaKey] = []
     for key in next.rows {
       let orders = next.orders.filter { $0.key == key }
       // An order for an episode that nothing is known of.
-      if downloads.record(of: key) == nil, let request = orders.lazy.compactMap(\.order.request).first {
+      if downloads.record(of: key) == nil {
+        guard let request = orders.lazy.compactMap(\.order.request).first else {
+          removed.append(key)
+          continue
+        }
         change(request) { _, _ in }
-      }
-      guard downloads.record(of: key) != nil else {
-        removed.append(key)
-        continue
       }
       change(key, isQuiet: true) { core, download in
         // Orders act when they are on the disk: what is saved is what they will make of it.
@@ -87,9 +160,7 @@ extension TransferCore {
   mutating func rest(_ keys: Set<MediaKey>, forgetting: Bool = false) {
     for key in keys {
       guard let download = downloads.active[key], !download.isBusy, !download.isDirty, !log.isPending(key)
-      else {
-        continue
-      }
+      else { continue }
       if download.told.row == nil && !forgetting {
         timers.add(.forget, at: now.instant.adding(Self.forgetAfter))
       } else {

@@ -1,4 +1,5 @@
 internal import PodcastModel
+internal import PosixKit
 internal import TransferProtocol
 
 extension TransferCore {
@@ -24,12 +25,11 @@ extension TransferCore {
   private mutating func judge(
     _ head: ResponseHead, _ firstBytes: [UInt8], of fetch: Fetch, _ download: inout Download
   ) {
+    let others = download.fetches.filter { $0.id != fetch.id && (!$0.isTail || $0.isFeeding) }
     let question = ResponseJudge.Question(
       isWhole: fetch.request == 0..<Int64.max,
       known: download.beginsAnew ? nil : download.openFiles?.representation,
-      stored: download.openFiles?.claimed ?? ByteRanges(),
-      isBeside: fetch.isTail
-        || download.fetches.contains { $0.id != fetch.id && (!$0.isTail || $0.isFeeding) },
+      stored: download.openFiles?.claimed ?? ByteRanges(), isBeside: fetch.isTail || !others.isEmpty,
       isWriting: download.openFiles.map { $0.pending > 0 } ?? false,
       isEpisode: download.record.request.isEpisode)
     let verdict = ResponseJudge.judge(question, head, firstBytes: firstBytes)
@@ -43,9 +43,7 @@ extension TransferCore {
     }
     if case .begin(let representation, let at) = verdict, !fetch.isTail {
       // The others are of the file before this one.
-      for other in download.fetches where other.id != fetch.id && (!other.isTail || other.isFeeding) {
-        endFetch(other.id, of: &download, losing: true)
-      }
+      for other in others { endFetch(other.id, of: &download, losing: true) }
       download[fetch.id]?.stage = .begins(representation, at: at)
       if question.known == nil && ignoresRange(head, question) { download.ranges = .whole }
       return beginGeneration(of: &download, representation, for: fetch.id)
@@ -71,10 +69,9 @@ extension TransferCore {
       if download.ranges == .overlap { download.beginsAnew = true }
       if download.ranges == .trusted { download.ranges = .overlap }
     case .go, .notBeside: download.refusesBeside = true
-    case .noRanges: download.ranges = .whole
     // The next request is for the last block. A host that refuses bytes that it has gives no ranges.
     case .told(let total) where total <= fetch.request.lowerBound: download.record.total = total
-    case .told: download.ranges = .whole
+    case .told, .noRanges: download.ranges = .whole
     case .complete: setTotal(download.openFiles?.present.end ?? 0, of: &download)
     }
   }
@@ -119,7 +116,7 @@ extension TransferCore {
     download.retry.answered()
     let end = min(head.status == 206 ? head.part?.upperBound ?? .max : .max, representation.total ?? .max)
     let mayStop =
-      download.ranges.givesRanges && representation.validator != nil && at == fetch.request.lowerBound
+      download.ranges != .whole && representation.validator != nil && at == fetch.request.lowerBound
     download[id]?.stage = .feeding(now.instant)
     download[id]?.intake = Intake(at: at, end: end, agreeing: agreeing, mayStop: mayStop)
     take(early, of: id, &download)
@@ -158,26 +155,24 @@ extension TransferCore {
       if failure != nil && !fetch.isFeeding && download.openFiles != nil {
         hosts.learn(download.source.named, givesParts: false)
       }
-      return
-    }
-    if let failure {
+    } else if let failure {
       if fetch.isDirect && !failure.isShortBody { download.source.answered = nil }
       let isWhole = fetch.head?.isWhole == true && position > 0
-      if failure.isShortBody, isWhole, endsEarly(at: position, &download) >= Self.shortEnds,
-        download.fetches.isEmpty
-      {
-        return handle(Fault(.lasting, "\(download.source.named) sends less than it announces"), of: &download)
-      }
-      if download.fetches.isEmpty { return handle(failure, of: &download) }
+      let isLie = failure.isShortBody && isWhole && endsEarly(at: position, &download) >= Self.shortEnds
       // The episode's other requests go on. A request that brought nothing beside them is not repeated beside them.
-      if position < fetch.request.lowerBound + Retry.progress { download.refusesBeside = true }
-      return
-    }
-    guard let open = download.openFiles else { return }
-    if open.representation.total == nil, let head = fetch.head, head.isWhole {
-      endedWithoutLength(head, at: position, open, &download)
-    } else if !open.claimed.contains(fetch.request.lowerBound) && !open.isComplete {
-      refuse(Fault(.passing, "\(download.source.named) sent nothing of what was asked for"), &download)
+      if !download.fetches.isEmpty {
+        if position < fetch.request.lowerBound + Retry.progress { download.refusesBeside = true }
+      } else if isLie {
+        handle(Fault(.lasting, "\(download.source.named) sends less than it announces"), of: &download)
+      } else {
+        handle(failure, of: &download)
+      }
+    } else if let open = download.openFiles {
+      if open.representation.total == nil, let head = fetch.head, head.isWhole {
+        endedWithoutLength(head, at: position, open, &download)
+      } else if !open.claimed.contains(fetch.request.lowerBound) && !open.isComplete {
+        refuse(Fault(.passing, "\(download.source.named) sent nothing of what was asked for"), &download)
+      }
     }
   }
 
@@ -212,5 +207,112 @@ extension TransferCore {
     guard var representation = download.openFiles?.representation else { return }
     representation.total = total
     learn(representation, &download)
+  }
+}
+
+// Faults, and what follows.
+extension TransferCore {
+  mutating func handle(_ fault: Fault, of download: inout Download) {
+    touch(&download)
+    // What the user holds stays held.
+    if download.demand == .paused { return endFetches(of: &download) }
+    download.retry.failed(at: now, retryAfter: fault.retryAfter)
+    download.retry.lacksRoom = fault.isOfRoom
+    if fault.isOfRoom { endFetches(of: &download) }
+    // While episodes are let go of, readers wait.
+    if fault.kind == .noRoom && makesRoom(for: download) {
+      download.retry.refusal = nil
+      return tryLater(&download, fault)
+    }
+    let waitsForCache = fault.kind == .noRoom && download.isBackground && !download.servesReaders
+    download.record.error = waitsForCache ? Self.cacheIsFull : fault.message
+    download.retry.refusal = fault.readerErrno.map {
+      Retry.Refusal(failure: TransferFailure($0, fault.message), at: now.instant)
+    }
+    switch fault.kind {
+    case .doubtful where download.retry.isCertain(at: now.wall, in: network): fail(&download)
+    case .passing, .doubtful, .noRoom, .runtimeFull:
+      tryLater(&download, fault)
+      if fault.host != nil,
+        let until = hosts.failed(
+          download.source.named, by: download.key, retryAfter: fault.retryAfter, at: now.instant, &random)
+      {
+        timers.add(.queue, at: until)
+      }
+    case .expired where askForAddress(&download): break
+    case .lasting, .expired: fail(&download)
+    }
+  }
+
+  private mutating func fail(_ download: inout Download) {
+    endFetches(of: &download)
+    download.demand = .failed
+    download.retry.until = nil
+  }
+
+  /// Tries again later, with jitter so that not all come at once; not before the server's Retry-After, whatever has failed.
+  private mutating func tryLater(_ download: inout Download, _ fault: Fault) {
+    // For want of room each try costs what comes before the disk refuses it.
+    let isWaitedFor = !fault.isOfRoom && download.readers.contains { $0.isOpening || !$0.waits.isEmpty }
+    let delay = download.retry.failed(
+      received: download.openFiles?.received ?? 0, of: download.record.generation, isWaitedFor: isWaitedFor)
+    let next = now.instant.adding(max(random.jitter(delay), fault.retryAfter ?? 0))
+    let time = max(next, download.retry.forbiddenUntil ?? next)
+    download.retry.until = time
+    timers.add(.download(download.key), at: time)
+  }
+
+  /// Asks the mounts for a fresh address, once; answers whether there is anyone to ask.
+  private mutating func askForAddress(_ download: inout Download) -> Bool {
+    if download.isSearching { return true }
+    let able = clients.filter(\.value).keys.sorted()
+    guard download.search == .none, !able.isEmpty else { return false }
+    let url = download.record.request.url
+    let until = now.instant.adding(Self.searchTime)
+    download.search = .asked(old: url, until: until)
+    for client in able { emit(.send(client, .needAddress(download.key, url: url))) }
+    timers.add(.download(download.key), at: until)
+    return true
+  }
+
+  /// Seconds that a fresh address is waited for.
+  private static let searchTime = 20.0
+
+  mutating func endSearchIfOverdue(_ download: inout Download) {
+    guard case .asked(_, let until) = download.search, isPast(until, for: download.key) else { return }
+    download.search = .done
+    fail(&download)
+  }
+
+  mutating func heardAddress(_ key: MediaKey, _ url: String?) {
+    change(key) { core, download in
+      guard case .asked(let old, _) = download.search else { return }
+      download.search = .done
+      guard let url, url != old else {
+        download.retry.failed(at: core.now)
+        return core.fail(&download)
+      }
+      var request = download.record.request
+      request.url = url
+      download.take(request)
+      download.record.error = nil
+    }
+  }
+
+  mutating func endResponses() {
+    changeAll(where: { !$0.fetches.isEmpty }) { core, download in
+      for fetch in download.fetches { core.pump(fetch.id, &download, .all) }
+      core.endFetches(of: &download)
+    }
+  }
+
+  /// Asks again at once where a try was to be made later for want of a network; not where the server has told a time.
+  mutating func networkChanged() {
+    network += 1
+    hosts.endAll()
+    reconsider()
+    changeAll(where: { $0.retry.until != nil }) { core, download in
+      download.retry.networkChanged(at: core.now.instant)
+    }
   }
 }

@@ -13,6 +13,14 @@ package struct TransferCore: Hashable {
     case tick, queue, throttle, forget
   }
 
+  enum Phase: Hashable {
+    /// The cache may have files that the store does not know.
+    case listing
+    case running
+    /// All is brought to the disk, and nothing begun.
+    case stopping
+  }
+
   private struct Outbox: Hashable {
     var effects: [Effect] = []
     /// Answers that wait until observers have heard what they follow from.
@@ -43,22 +51,12 @@ package struct TransferCore: Hashable {
   private var outbox = Outbox()
   private var lastNumber: UInt64
 
-  enum Phase: Hashable {
-    /// The cache may have files that the store does not know.
-    case listing
-    case running
-    /// All is brought to the disk, and nothing begun.
-    case stopping
-  }
-
   /// - Parameter records: those of `rows` that are unfinished, at least.
   package init(
     records: [TransferStatus], rows: StoredRows, settings: TransferSettings,
     rest: BackgroundRest? = nil, seed: UInt64, now: Moment
   ) {
-    self.now = now
-    self.rest = rest
-    self.settings = settings
+    (self.now, self.rest, self.settings) = (now, rest, settings)
     downloads = DownloadTable(rows)
     lastNumber = UInt64(clamping: records.lazy.map(\.order).max() ?? 0)
     random = SplitMix(seed: seed)
@@ -83,7 +81,11 @@ package struct TransferCore: Hashable {
     let before = now
     now = moment
     now.instant = max(moment.instant, before.instant)
-    if now.asleep > before.asleep + 10 { resumed() }
+    // Connections from before sleep are gone, and say so only after minutes.
+    if now.asleep > before.asleep + 10 {
+      endResponses()
+      networkChanged()
+    }
     hear(event)
     for name in timers.takeDue(now.instant) { due(name) }
     return finish()
@@ -108,10 +110,8 @@ package struct TransferCore: Hashable {
     }
     let end = fetch.intake.arrived + Int64(count)
     let total = download.openFiles?.representation.total ?? .max
-    return download.readers.contains { reader in
-      reader.waits.contains {
-        fetch.intake.position < $0.range.upperBound && min($0.range.upperBound, total) <= end
-      }
+    return download.readers.lazy.flatMap(\.waits).contains {
+      fetch.intake.position < $0.range.upperBound && min($0.range.upperBound, total) <= end
     }
   }
 
@@ -221,13 +221,12 @@ package struct TransferCore: Hashable {
 
   mutating func reconsider() { scheduler.isChanged = true }
   mutating func emit(_ effect: Effect) { outbox.effects.append(effect) }
+  mutating func nextPlace() -> Int64 { Int64(clamping: nextNumber()) }
 
   mutating func nextNumber() -> UInt64 {
     lastNumber += 1
     return lastNumber
   }
-
-  mutating func nextPlace() -> Int64 { Int64(clamping: nextNumber()) }
 
   /// Answers a client, after the changes that led to it.
   mutating func answer(_ name: ClientNumber, _ failure: TransferFailure? = nil, generation: UInt32 = 0) {

@@ -80,18 +80,19 @@ enum ResponseJudge {
     }
     // Another file is given as a whole (If-Range): that tells nothing of ranges.
     if question.isBeside && !question.isWhole { return differ(known, new) ? .notBeside : .noRanges }
-    let isSame = known.entityTag != nil && known.entityTag == new.entityTag && known.total == new.total
-    if isSame { return .go(merged(known, new), at: 0, agreeing: 0) }
+    if known.entityTag != nil && known.entityTag == new.entityTag && known.total == new.total {
+      return .go(merged(known, new), at: 0, agreeing: 0)
+    }
     if question.stored.isEmpty && !question.isWriting {
       // Nobody has got a byte of it: what has its size may take its place, unless another response feeds it.
       let isFree = !question.isBeside || !differ(known, new)
       let isSize = known.total == nil || known.total == new.total
       return isFree && isSize ? .go(new, at: 0, agreeing: 0) : .begin(new, at: 0)
     }
-    if let mine = known.total, let its = new.total, mine != its { return .begin(new, at: 0) }
-    if differ(known, new) { return .begin(new, at: 0) }
+    let isOther = known.total != nil && new.total != nil && known.total != new.total
     // Nothing proves it the same: what is stored decides, where it is one piece from the start.
-    guard question.stored.ranges.count == 1, question.stored.contains(0) else { return .begin(new, at: 0) }
+    let isPiece = question.stored.ranges.count == 1 && question.stored.contains(0)
+    if isOther || differ(known, new) || !isPiece { return .begin(new, at: 0) }
     return .go(merged(known, new), at: 0, agreeing: question.stored.end)
   }
 
@@ -106,9 +107,7 @@ enum ResponseJudge {
     let isOtherLength = head.length.map { $0 != range.upperBound - range.lowerBound } ?? false
     if !question.isWhole && (isOtherLength || head.mediaType == "multipart/byteranges") { return .noRanges }
     let new = representation(of: head, total: head.partTotal)
-    guard let known = question.known else {
-      return .begin(new, at: range.lowerBound)
-    }
+    guard let known = question.known else { return .begin(new, at: range.lowerBound) }
     let isOther = known.total != nil && new.total != nil && known.total != new.total
     let isMirror = isMirror(known, new)
     if isOther || differ(known, new) && !isMirror { return question.isBeside ? .notBeside : .beginAnew }
@@ -120,11 +119,11 @@ enum ResponseJudge {
       // "206 from another start": its place is certain all the same, and what is missing is asked for later.
       return .go(merged(known, new), at: range.lowerBound, agreeing: 0)
     }
-    let askAgain: Verdict = question.isBeside ? .notBeside : .askWithOverlap
-    guard let run = question.stored.run(at: range.lowerBound) else { return askAgain }
-    let agreeing = min(run.upperBound, range.upperBound) - range.lowerBound
-    if agreeing >= overlap { return .go(merged(known, new), at: range.lowerBound, agreeing: overlap) }
-    return askAgain
+    let stored = question.stored.run(at: range.lowerBound)?.clamped(to: range)
+    if stored?.length ?? 0 >= overlap {
+      return .go(merged(known, new), at: range.lowerBound, agreeing: overlap)
+    }
+    return question.isBeside ? .notBeside : .askWithOverlap
   }
 
   /// 416: nothing behind the last byte that there is.
@@ -133,19 +132,15 @@ enum ResponseJudge {
     // What the feed says was too long.
     if question.known == nil, let total = head.partTotal, total > 0 { return .told(total: total) }
     // A generation that has told its length never gets another one: who has it open would read what is not there.
-    if let known = question.known, known.total == nil, let total = head.partTotal,
-      question.stored.ranges == [0..<total]
-    {
-      return .complete
-    }
+    let isEnd = question.known.map { $0.total == nil } ?? false
+    if isEnd, let total = head.partTotal, question.stored.ranges == [0..<total] { return .complete }
     // Refused ranges, a shorter file, or a wrong length: the answer with the whole file shows which.
     return .noRanges
   }
 
   static func representation(of head: ResponseHead, total: Int64?) -> Representation {
     Representation(
-      total: total, entityTag: head.entityTag, lastModified: head.lastModified,
-      finalURL: head.url)
+      total: total, entityTag: head.entityTag, lastModified: head.lastModified, finalURL: head.url)
   }
 
   /// Whether the body has a coding. Some servers say so of bytes that have none.

@@ -1,8 +1,8 @@
 internal import PodcastModel
 internal import PosixKit
 
-/// What the engine knows of hosts: which answer requests for a range, and which did not answer at all. Where a thousand
-/// downloads wait for a host that did not answer, one or two of them ask it again, after longer and longer waits.
+/// Which hosts answer requests for a range, and which did not answer at all. Where a thousand downloads wait for a host
+/// that did not answer, one or two of them ask it again, after longer and longer waits.
 struct Hosts: Hashable, Sendable {
   private struct Rest: Hashable, Sendable {
     var since: Instant
@@ -39,9 +39,7 @@ struct Hosts: Hashable, Sendable {
     return until
   }
 
-  func nextEnd(after now: Instant) -> Instant? {
-    rests.values.lazy.map(\.until).filter { $0 > now }.min()
-  }
+  func nextEnd(after now: Instant) -> Instant? { rests.values.lazy.map(\.until).filter { $0 > now }.min() }
 
   /// Lets the download that a user orders now ask its host, unless that has just failed or wants to be left alone.
   /// - Returns: whether that changes anything.
@@ -54,7 +52,6 @@ struct Hosts: Hashable, Sendable {
   /// - Returns: whether the host that has answered was left alone.
   mutating func end(_ host: String) -> Bool { rests.removeValue(forKey: host) != nil }
   mutating func endAll() { rests = [:] }
-
   /// Whether `host` sends parts itself, and has never refused to send the end of a file.
   func givesParts(_ host: String) -> Bool { parts[host] ?? false }
 

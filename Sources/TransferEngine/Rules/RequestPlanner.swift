@@ -6,12 +6,12 @@ struct RequestPlanner {
   static let nearby: Int64 = 1 << 20
   static let patience = 0.5
   /// A gap that who reads on may have left, in bytes.
-  static let smallGap: Int64 = 32 << 10
+  private static let smallGap: Int64 = 32 << 10
   /// What a seek beside a running response asks for at first, doubled each time it goes on, and the most.
-  static let window: Int64 = 1 << 20
-  static let longestWindow: Int64 = 32 << 20
+  private static let window: Int64 = 1 << 20
+  private static let longestWindow: Int64 = 32 << 20
   /// What would be left behind a window, and is not worth another request.
-  static let worthAsking: Int64 = 8 << 20
+  private static let worthAsking: Int64 = 8 << 20
   /// Responses at once for one episode.
   static let most = 4
 
@@ -44,10 +44,7 @@ struct RequestPlanner {
 
   /// Those of `waits` that no response under way will soon end.
   private func uncovered(_ waits: [Range<Int64>]) -> [Range<Int64>] {
-    waits.filter { wait in
-      guard let hole = hole(of: wait) else { return false }
-      return !isCovered(hole.lowerBound, of: wait, by: waits)
-    }
+    waits.filter { wait in hole(of: wait).map { !isCovered($0.lowerBound, of: wait, by: waits) } ?? false }
   }
 
   /// Whether one of `waits` needs a response more than there may be.
@@ -82,27 +79,27 @@ struct RequestPlanner {
       guard flow.position <= offset, offset < flow.end, offset - flow.position <= Self.nearby else {
         return false
       }
-      let isSoon = flow.rate.map { offset - flow.arrived <= max(Int64(Double($0) * Self.patience), block) }
+      let isSoon = flow.rate.map {
+        offset - flow.arrived <= max(Int64(Double($0) * Self.patience), Limits.block)
+      }
       return isSoon ?? true || wait.length > 1 && offset <= sequentialEnd(from: flow.position, waits)
     }
   }
 
   /// How far readers reach who wait for one piece behind the other from `position` on: they need all of it.
   private func sequentialEnd(from position: Int64, _ waits: [Range<Int64>]) -> Int64 {
-    var end = position + Self.smallGap
-    for wait in waits.sorted(by: { $0.lowerBound < $1.lowerBound }) where wait.lowerBound <= end {
-      end = max(end, wait.upperBound)
+    waits.sorted { $0.lowerBound < $1.lowerBound }.reduce(position + Self.smallGap) { end, wait in
+      wait.lowerBound <= end ? max(end, wait.upperBound) : end
     }
-    return end
   }
 
   private func request(at missing: Int64, for wait: Range<Int64>) -> Range<Int64> {
     // Readers see whole blocks: the one in which it begins is asked for from its start, if that is missing.
     let hole = have.hole(around: missing)
-    let start = max(hole.lowerBound, missing / block * block)
+    let start = max(hole.lowerBound, Limits.aligned(missing, Limits.block))
     // Up to what is stored, unless that is only an island to be read through, and no response makes it grow.
     var end = hole.upperBound
-    if end < .max, let island = have.run(at: end), island.count <= Self.nearby / 8,
+    if end < .max, let island = have.run(at: end), island.count <= Intake.island,
       !running.contains(where: { island.lowerBound <= $0.position && $0.position <= island.upperBound })
     {
       end = have.run(from: island.upperBound)?.lowerBound ?? .max
@@ -110,21 +107,15 @@ struct RequestPlanner {
     // Nor into what a response under way brings.
     end = min(end, running.filter { $0.position > start }.map(\.position).min() ?? .max)
     if !wantsWhole {
-      end = min(end, aligned(min(wait.upperBound, total ?? .max)))
+      end = min(end, Limits.alignedUp(min(wait.upperBound, total ?? .max)))
     } else if !running.isEmpty {
       let before = start > 0 ? have.run(at: start - 1)?.count ?? 0 : 0
       let window = max(Self.window, min(Int64(before) * 2, Self.longestWindow))
-      let limit = aligned(max(start + window, wait.upperBound))
+      let limit = Limits.alignedUp(max(start + window, wait.upperBound))
       if min(end, total ?? .max) - limit > Self.worthAsking { end = limit }
     }
     return start..<(end >= total ?? .max ? .max : end)
   }
-
-  private func aligned(_ offset: Int64) -> Int64 {
-    offset > .max - block ? .max : (offset + block - 1) / block * block
-  }
-
-  private var block: Int64 { Limits.block }
 
   /// The hole to fill next: from where the reader is to the end, then from the start.
   private func nextHole() -> Range<Int64>? {
