@@ -306,6 +306,7 @@ extension Download {
   /// Does what was ordered. Also on a copy, to learn the row that is committed first.
   mutating func obey(_ order: CommandLog.Order, at now: Instant) {
     if let request = order.order.request { take(request) }
+    if order.order.takesFiles { (content, files, mustLook, record.received) = (.nothing, nil, false, 0) }
     switch order.order.verb {
     case .start: want(by: nil, place: order.place, at: now)
     case .pause: pause()

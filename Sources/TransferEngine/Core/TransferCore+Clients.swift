@@ -111,7 +111,7 @@ extension TransferCore {
 
 // Orders.
 extension TransferCore {
-  /// An order goes to the disk before it acts. Only files go before that, because they make room for it.
+  /// An order goes to the disk before it acts.
   private mutating func hear(_ order: TransferOrder, _ name: ClientNumber) {
     var order = order
     if order.verb == .dropAtClose, downloads.active[order.key]?.isHeldOpen(at: now.instant) != true {
@@ -124,7 +124,6 @@ extension TransferCore {
       else { return answer(name) }
       order = .start(record.request)
     }
-    if order.takesFiles { change(order.key) { core, download in core.removeFiles(of: &download) } }
     append(order, name)
   }
 
@@ -134,13 +133,13 @@ extension TransferCore {
 
   mutating func dropClosed(_ download: inout Download) -> Bool {
     if !isPast(download.awaitsReaders, for: download.key) || !download.readers.isEmpty { return false }
-    removeFiles(of: &download)
     // Nobody waits for the answer.
     append(.drop(download.key), ClientNumber(client: ClientID(0), id: 0))
     return true
   }
 
   mutating func obey(_ order: CommandLog.Order, _ download: inout Download) {
+    if order.order.takesFiles { forgetBytes(of: &download, removesNames: false) }
     if order.order.verb == .start {
       // Deleted: who has it open keeps what there is, others begin anew.
       if download.openFiles?.isLinked == false { forgetBytes(of: &download) }
@@ -155,19 +154,6 @@ extension TransferCore {
       if !later.isEmpty { download.take(request) }
       if let reader = later.first(where: \.mayDownload) {
         download.want(by: reader.name.client, place: order.place, at: now.instant)
-      }
-    }
-  }
-
-  /// The names of files have been taken away, or why not: then what is ordered does not happen.
-  mutating func removed(_ key: MediaKey, _ failure: TransferFailure?) {
-    guard log.removed(key) else { return }
-    if let failure { for name in log.refuse(key) { answer(name, failure) } }
-    change(key) { core, download in
-      if failure == nil {
-        core.forgetBytes(of: &download, removesNames: false)
-      } else {
-        download.refused(at: core.now.instant)
       }
     }
   }

@@ -48,14 +48,17 @@ package struct TransferCore: Hashable {
   var random: SplitMix
   var network: Int64 = 0
   var phase = Phase.listing
+  /// Whether the store is on the cache's disk: what leaves that makes room for rows.
+  private(set) var isStoreBesideCache: Bool
   private var outbox = Outbox()
   private var lastNumber: UInt64
 
   /// - Parameter records: those of `rows` that are unfinished, at least.
   package init(
     records: [TransferStatus], rows: StoredRows, settings: TransferSettings,
-    rest: BackgroundRest? = nil, seed: UInt64, now: Moment
+    rest: BackgroundRest? = nil, isStoreBesideCache: Bool = true, seed: UInt64, now: Moment
   ) {
+    self.isStoreBesideCache = isStoreBesideCache
     (self.now, self.rest, self.settings) = (now, rest, settings)
     downloads = DownloadTable(rows)
     lastNumber = UInt64(clamping: records.lazy.map(\.order).max() ?? 0)
