@@ -107,10 +107,7 @@ extension TransferCore {
       download.retry.hurry(at: core.now.instant)
     }
   }
-}
 
-// Orders.
-extension TransferCore {
   /// An order goes to the disk before it acts.
   private mutating func hear(_ order: TransferOrder, _ name: ClientNumber) {
     var order = order
@@ -157,10 +154,7 @@ extension TransferCore {
       }
     }
   }
-}
 
-// Answers to readers.
-extension TransferCore {
   mutating func answerReaders(of download: inout Download) {
     for index in download.readers.indices {
       if download.readers[index].isOpening { answerOpen(index, &download) }
@@ -185,7 +179,7 @@ extension TransferCore {
   }
 
   /// A reader that reads what came before keeps its generation.
-  private mutating func sendOpened(_ index: Int, _ download: inout Download) {
+  mutating func sendOpened(_ index: Int, _ download: inout Download) {
     let current = download.openFiles == nil ? nil : download.record.generation
     download.readers[index].isOpening = false
     download.readers[index].generation = download.readers[index].generation ?? current
@@ -196,13 +190,6 @@ extension TransferCore {
   private mutating func awaitsConfirmation(_ reader: Reader, _ download: Download) -> Bool {
     return download.isWanted && !download.isConfirmed && download.openFiles?.isComplete == false
       && download.retry.until == nil && !isPast(reader.begun.adding(5), for: download.key)
-  }
-
-  /// Readers without a generation get the one that has begun.
-  mutating func adoptGeneration(_ download: inout Download) {
-    for (index, reader) in download.readers.enumerated() where reader.generation == nil && !reader.isOpening {
-      sendOpened(index, &download)
-    }
   }
 
   private mutating func answerWaits(_ index: Int, _ download: inout Download) {

@@ -217,7 +217,6 @@ extension TransferCore {
 }
 
 extension TransferStatus {
-  /// Equal but for what changes all the time while bytes come.
   fileprivate func isSame(as other: TransferStatus?) -> Bool {
     guard var other else { return false }
     (other.received, other.rate, other.eta) = (received, rate, eta)

@@ -34,7 +34,6 @@ package struct TransferCore: Hashable {
   var downloads: DownloadTable
   /// Clients, and whether each can tell fresh addresses.
   var clients: [ClientID: Bool] = [:]
-  /// Whose each reader, fetch and open file is.
   var handles: [ClientNumber: MediaKey] = [:]
   var fetches: [FlowID: MediaKey] = [:]
   var files: [StoreID: MediaKey] = [:]
@@ -127,7 +126,6 @@ package struct TransferCore: Hashable {
     return status
   }
 
-  /// The keys of downloads that may differ from the store's rows.
   package var keysInMemory: Set<MediaKey> { Set(downloads.active.keys) }
   package var keys: [MediaKey] { downloads.keys }
 
@@ -231,7 +229,6 @@ package struct TransferCore: Hashable {
     return lastNumber
   }
 
-  /// Answers a client, after the changes that led to it.
   mutating func answer(_ name: ClientNumber, _ failure: TransferFailure? = nil, generation: UInt32 = 0) {
     if clients[name.client] == nil { return }
     outbox.replies.append(.send(name.client, .answer(name.id, failure, generation: generation)))
@@ -257,7 +254,6 @@ package struct TransferCore: Hashable {
       }
       let dirty = downloads.takeDirty()
       if dirty.isEmpty { break }
-      // A download that comes first asks first.
       for key in dirty {
         change(key, isQuiet: true) { core, download in
           download.isDirty = false
