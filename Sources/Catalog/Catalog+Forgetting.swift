@@ -31,10 +31,7 @@ extension Catalog {
     return keys
   }
 
-  package func finishForgetting() throws(CatalogError) {
-    try Forgetting.finish(store)
-  }
-
+  package func finishForgetting() throws(CatalogError) { try Forgetting.finish(store) }
   package func usedBytes() throws(CatalogError) -> Int64 { try store.read { try $0.usedBytes() } }
 }
 
@@ -49,7 +46,6 @@ extension Catalog {
   private static let leastPatience: Int64 = 3600
   /// Steps in which podcasts are forgotten: after each the index is merged and the size is judged again.
   private static let steps = 32
-
   private static let isShownNowhere = """
     NOT EXISTS (SELECT 1 FROM result r
       WHERE r.podcast_id = p.id AND r.state <> \(ResultState.gone.rawValue))
@@ -196,8 +192,7 @@ enum Forgetting {
       isDone = try store.write(.refresh, waitsForDisk: false) { database in
         let ids = try database.numbers(
           "SELECT id FROM episode WHERE id BETWEEN ? AND ? LIMIT ?", first,
-          EpisodeID.last(ofPodcast: podcast),
-          piece)
+          EpisodeID.last(ofPodcast: podcast), piece)
         let indexed = try EpisodeNumbers(podcast: podcast, in: database)?.indexed ?? 0
         let texts = try FullText.texts(ids.filter { $0 <= first + indexed }, in: database)
         try FullText.episodes(texts.map(\.indexed), removing: true, in: database)

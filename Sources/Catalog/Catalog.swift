@@ -43,8 +43,7 @@ package final class Catalog: Sendable {
     archiveBytes: Int64 = Catalog.longestArchive,
     clock: @escaping @Sendable () -> Int64 = { wallClockSeconds() }
   ) throws(CatalogError) {
-    self.settings = settings
-    self.http = http
+    (self.settings, self.http) = (settings, http)
     try wrapping { try Directories.createPrivate(places.data) }
     log = LogFile(places.logFile)
     requests = RequestMaker(settings: settings)
@@ -53,7 +52,7 @@ package final class Catalog: Sendable {
     transcripts = LazyTranscriptIndex(data: places.data, copies: Self.sidecarCopies(in: places))
     queue = WorkQueue(name: "catalog", isPermanent: true)
     do throws(CatalogError) {
-      store = try CatalogStore(path: "\(places.data)/catalog.sqlite", queue: queue, clock: clock)
+      store = try CatalogStore(path: "\(places.data)/catalog.sqlite", queue: queue, log: log, clock: clock)
     } catch {
       for queue in [queue, searchThreads, completingThreads] { queue.stop() }
       throw error
@@ -62,8 +61,7 @@ package final class Catalog: Sendable {
     feeds = FeedRefresher(
       store: store, settings: settings,
       fetcher: FeedFetcher(requests: requests, http: http, reader: feedReader, tasks: tasks), texts: texts,
-      tasks: tasks,
-      log: log, archiveBytes: archiveBytes)
+      tasks: tasks, log: log, archiveBytes: archiveBytes)
     let told = [store.setAside, store.subscriptionCopy.restore(into: self)].compactMap(\.self)
     notes.withLock { $0 = told }
     if let note { log.write(note) }

@@ -24,27 +24,21 @@ package struct CatalogError: Error, Hashable, Sendable, CustomStringConvertible 
   package var message: String
 
   package init(_ errno: Errno, _ message: String) {
-    self.errno = errno
-    self.message = message
+    (self.errno, self.message) = (errno, message)
   }
 
   package var description: String { message }
-
   package static let cancelled = CatalogError(.ECANCELED, "cancelled")
 
   package static func unknown(_ what: String) -> CatalogError {
     CatalogError(.ENOENT, "no such \(what) in the catalogue")
   }
 
-  /// The error of following a podcast a second time.
-  /// - Parameter name: what its folder is called among the subscriptions.
   package static func alreadyFollowed(_ name: String) -> CatalogError {
     CatalogError(.EEXIST, "already subscribed to \(name)")
   }
 
-  package init(_ error: HTTPError) {
-    self.init(error.errno, error.message)
-  }
+  package init(_ error: HTTPError) { self.init(error.errno, error.message) }
 
   init(wrapping error: any Error) {
     switch error {
@@ -67,20 +61,6 @@ package struct CatalogError: Error, Hashable, Sendable, CustomStringConvertible 
     self.init(reason.errno, "cannot open the catalogue \(path): \(why)")
   }
 
-  /// An error of the catalogue's own file. A message about damage is in words for a person.
-  init(using path: String, _ error: any Error) {
-    guard let database = error as? DatabaseError, database.isDamaged else {
-      self.init(wrapping: error)
-      return
-    }
-    self.init(
-      database.errno,
-      database.isOfIndex
-        ? "the full-text index was damaged, and is filled again: try again"
-        : "the catalogue \(path) is damaged (\(database.message)): podcastfs doctor tells what can be done")
-  }
-
-  /// What the status of an answer means that is no 2xx.
   package init(status: Int, host: String) {
     let errno: Errno =
       switch status {
@@ -94,13 +74,11 @@ package struct CatalogError: Error, Hashable, Sendable, CustomStringConvertible 
   }
 }
 
-/// - Throws: that there is no such thing in the catalogue, where there is no value.
 func existing<Value>(_ what: String, _ value: Value?) throws(CatalogError) -> Value {
   guard let value else { throw CatalogError.unknown(what) }
   return value
 }
 
-/// - Throws: any error of what the catalogue is built on as its own.
 func wrapping<Value>(_ body: () throws -> Value) throws(CatalogError) -> Value {
   do { return try body() } catch { throw CatalogError(wrapping: error) }
 }

@@ -24,6 +24,8 @@ final class CatalogWork<Value: Sendable>: Cancellable {
     if !registry.add(self) { cancel() }
   }
 
+  var isOver: Bool { state.withLock { $0.completion == nil } }
+
   func finish(_ result: Result<Value, CatalogError>) {
     let completion = state.withLock { $0.end().completion }
     registry.remove(self)
@@ -72,9 +74,7 @@ final class TaskRegistry: Sendable {
     }
   }
 
-  func remove(_ task: any Cancellable) {
-    state.withLock { $0.tasks[ObjectIdentifier(task)] = nil }
-  }
+  func remove(_ task: any Cancellable) { state.withLock { $0.tasks[ObjectIdentifier(task)] = nil } }
 
   /// Ends all; what is being written just now ends by itself.
   func close() {

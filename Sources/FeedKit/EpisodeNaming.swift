@@ -36,8 +36,7 @@ package struct EpisodeNaming: Sendable {
   ///   - isSerial: whether episodes are to be heard in order (`itunes:type`).
   ///   - now: seconds since 1970; an item without a date counts as published then.
   package init(isSerial: Bool, now: Int64) {
-    self.isSerial = isSerial
-    self.now = now
+    (self.isSerial, self.now) = (isSerial, now)
   }
 
   /// Notes an episode that has a name.

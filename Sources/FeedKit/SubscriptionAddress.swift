@@ -48,9 +48,7 @@ package enum SubscriptionAddress {
     return isName || isHost(host[...]) || host.contains(":") ? address : nil
   }
 
-  private static func absolute(_ address: Substring) -> WebAddress? {
-    FeedAddress.absolute(String(address))
-  }
+  private static func absolute(_ address: Substring) -> WebAddress? { FeedAddress.absolute(String(address)) }
 
   /// The addresses that a text may mean, to be tried in this order: without quotes, angle brackets and blanks around it;
   /// where it has no scheme, by https, then by http. Empty for no address.

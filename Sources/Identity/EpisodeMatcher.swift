@@ -54,7 +54,6 @@ package enum EpisodeMatcher {
   }
 }
 
-/// An item or a known episode with what the rules compare.
 private struct Candidate: Sendable {
   let guid: String?
   let address: String
@@ -111,8 +110,7 @@ private struct Matching {
   private static let day: UInt64 = 86_400
 
   init(_ items: [ItemTraits], _ known: [ItemTraits]) {
-    self.items = items
-    self.known = known
+    (self.items, self.known) = (items, known)
     matches = Array(repeating: .new, count: items.count)
     isTaken = Array(repeating: false, count: known.count)
   }
@@ -204,8 +202,7 @@ package struct ItemTraits: Hashable, Sendable {
   package var fingerprint: Int64 = 0
 
   package init(address: WebAddress, title: String) {
-    self.address = address
-    self.title = title
+    (self.address, self.title) = (address, title)
   }
 }
 

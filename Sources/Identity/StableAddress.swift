@@ -34,7 +34,6 @@ package enum StableAddress {
     "mp", "m4a", "mp3", "mp4", "ogg", "opus", "aac", "wav", "flac",
   ]
 
-  /// Whether a field of a query is a signature, what goes with one, or a tracker's.
   private static func isVolatile(_ name: String) -> Bool {
     QueryField.isSignature(name) || companions.contains(name) || name.hasPrefix("utm_")
   }

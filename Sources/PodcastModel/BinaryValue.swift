@@ -36,9 +36,7 @@ package struct BinaryReader {
   private var rest: ArraySlice<UInt8>
 
   package init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
-
   package var isAtEnd: Bool { rest.isEmpty }
-
   package mutating func next<V: BinaryValue>() throws(BinaryError) -> V { try V(from: &self) }
 
   package mutating func make<each V: BinaryValue, R>(_ body: (repeat each V) -> R) throws(BinaryError) -> R {
@@ -73,9 +71,7 @@ package struct BinaryFields {
     if isReading { value = try reader.next() } else { bytes.put(value) }
   }
 
-  package mutating func code<A: BinaryValue, B: BinaryValue>(
-    _ a: inout A, _ b: inout B
-  ) throws(BinaryError) {
+  package mutating func code<A: BinaryValue, B: BinaryValue>(_ a: inout A, _ b: inout B) throws(BinaryError) {
     try code(&a)
     try code(&b)
   }
@@ -208,7 +204,6 @@ extension String: BinaryValue {
 
 extension WebAddress: BinaryValue {
   package func encode(into bytes: inout [UInt8]) { bytes.put(forRequest) }
-
   package init(from reader: inout BinaryReader) throws(BinaryError) { self.init(try String(from: &reader)) }
 }
 

@@ -3,28 +3,17 @@ package struct ByteRanges: Hashable, Sendable {
   private var offsets = RangeSet<Int64>()
 
   package init() {}
-
-  package init(_ ranges: some Sequence<Range<Int64>>) {
-    for range in ranges { insert(range) }
-  }
-
+  package init(_ ranges: some Sequence<Range<Int64>>) { for range in ranges { insert(range) } }
   package var ranges: [Range<Int64>] { Array(offsets.ranges) }
-
   package var isEmpty: Bool { offsets.isEmpty }
-
   package var count: Int64 { offsets.ranges.reduce(0) { $0 + Int64($1.count) } }
 
   /// The offset behind the last byte; 0 where there is none.
   package var end: Int64 { offsets.ranges.last?.upperBound ?? 0 }
-
   package mutating func insert(_ range: Range<Int64>) { offsets.insert(contentsOf: range) }
-
   package mutating func formUnion(_ other: ByteRanges) { offsets.formUnion(other.offsets) }
-
   package mutating func remove(_ range: Range<Int64>) { offsets.remove(contentsOf: range) }
-
   package mutating func truncate(at end: Int64) { remove(end ..< .max) }
-
   package func contains(_ offset: Int64) -> Bool { run(at: offset) != nil }
 
   /// Whether every byte of `range` is in; so it is of an empty one.

@@ -7,14 +7,11 @@ package struct ChapterList: Hashable, Sendable {
     package var link: WebAddress?
 
     package init(start: Int64, title: String?, link: WebAddress?) {
-      self.start = start
-      self.title = title
-      self.link = link
+      (self.start, self.title, self.link) = (start, title, link)
     }
   }
 
   package var chapters: [Chapter]
-
   package static let limit = 2000
   private static let longest = 8_640_000.0
 

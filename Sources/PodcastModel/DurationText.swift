@@ -24,7 +24,6 @@ package enum DurationText {
   }
 
   private static func isDigit(_ byte: UInt8) -> Bool { (48...57).contains(byte) }
-
   private static func isMark(_ byte: UInt8) -> Bool { byte == UInt8(ascii: ".") || byte == UInt8(ascii: ",") }
 
   /// nil for anything but one to eight digits.
@@ -64,8 +63,7 @@ package enum DurationText {
   /// In seconds.
   private static let units: [String: Int] = [
     "d": 86_400, "day": 86_400, "days": 86_400, "h": 3600, "hr": 3600, "hrs": 3600, "hour": 3600,
-    "hours": 3600,
-    "m": 60, "min": 60, "mins": 60, "minute": 60, "minutes": 60, "s": 1, "sec": 1, "secs": 1, "second": 1,
-    "seconds": 1,
+    "hours": 3600, "m": 60, "min": 60, "mins": 60, "minute": 60, "minutes": 60, "s": 1, "sec": 1, "secs": 1,
+    "second": 1, "seconds": 1,
   ]
 }

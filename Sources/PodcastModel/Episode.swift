@@ -54,7 +54,6 @@ package struct Episode: Hashable, Sendable, Identifiable {
   }
 
   package var played: Bool { listening.isPlayed }
-
   package var fileName: String { stem + fileExtension }
 }
 
@@ -66,8 +65,6 @@ package struct Transcript: Hashable, Sendable {
   package var language: String?
 
   package init(url: WebAddress, type: String?, language: String?) {
-    self.url = url
-    self.type = type
-    self.language = language
+    (self.url, self.type, self.language) = (url, type, language)
   }
 }

@@ -4,8 +4,7 @@ package struct EpisodeEntry: Hashable, Sendable {
   package var podcast: Podcast
 
   package init(episode: Episode, podcast: Podcast) {
-    self.episode = episode
-    self.podcast = podcast
+    (self.episode, self.podcast) = (episode, podcast)
   }
 
   /// Where the enclosure is asked for.

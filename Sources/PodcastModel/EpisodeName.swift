@@ -10,7 +10,6 @@ package enum EpisodeName {
 
   /// Stands for a title that is missing or holds nothing that a name may hold.
   package static let untitled = "Untitled"
-
   private static let separator = " - "
 
   /// An episode's name before its extension: "2024-01-03 - A quiet harbour".

@@ -7,9 +7,6 @@ package struct FoundFile: Hashable, Sendable {
   package var written: Int64
 
   package init(key: MediaKey, generation: UInt32, size: Int64?, written: Int64) {
-    self.key = key
-    self.generation = generation
-    self.size = size
-    self.written = written
+    (self.key, self.generation, self.size, self.written) = (key, generation, size, written)
   }
 }

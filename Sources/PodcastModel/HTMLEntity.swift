@@ -22,9 +22,7 @@ package enum HTMLEntity {
     let isHexadecimal = first | 0x20 == UInt8(ascii: "x")
     let text = String(decoding: isHexadecimal ? digits.dropFirst() : digits, as: UTF8.self)
     guard let value = UInt32(text, radix: isHexadecimal ? 16 : 10), text.first != "+" else { return nil }
-    if (0x80...0x9F).contains(value) {
-      return Unicode.Scalar(Windows1252.scalars[Int(value) - 0x80])
-    }
+    if (0x80...0x9F).contains(value) { return Unicode.Scalar(Windows1252.scalars[Int(value) - 0x80]) }
     return value == 0 ? nil : Unicode.Scalar(value)
   }
 

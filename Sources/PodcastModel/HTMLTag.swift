@@ -1,7 +1,6 @@
 /// A start tag of HTML.
 package struct HTMLTag {
   package typealias Attribute = (name: Slice<HTMLReader.Bytes>, value: Slice<HTMLReader.Bytes>?)
-
   package let name: String
   private let rest: HTMLReader.Bytes
 

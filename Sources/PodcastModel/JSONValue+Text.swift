@@ -64,11 +64,7 @@ private struct JSONWriter {
     bytes.append(UInt8(ascii: "\""))
     var text = text
     let isPlain = text.withUTF8 { $0.allSatisfy { (0x20..<0x7F).contains($0) && $0 != 0x22 && $0 != 0x5C } }
-    if isPlain {
-      bytes += text.utf8
-    } else {
-      for scalar in text.unicodeScalars { write(scalar) }
-    }
+    if isPlain { bytes += text.utf8 } else { for scalar in text.unicodeScalars { write(scalar) } }
     bytes.append(UInt8(ascii: "\""))
   }
 

@@ -32,10 +32,7 @@ package struct MediaKey: Hashable, Sendable, Comparable, CustomStringConvertible
   }
 
   package var bytes: [UInt8] { withUnsafeBytes(of: value.bigEndian) { Array($0) } }
-
   private static func number(_ bytes: [UInt8]) -> UInt128 { bytes.reduce(0) { $0 << 8 | UInt128($1) } }
-
   package var description: String { text }
-
   package static func < (a: MediaKey, b: MediaKey) -> Bool { a.value < b.value }
 }

@@ -1,7 +1,6 @@
 /// Measurements of one kind, in the text form that Prometheus and others read (OpenMetrics 1.0).
 package struct MetricFamily: Hashable, Sendable {
   package enum Kind: String, Sendable { case gauge, counter }
-
   private let name: String
   private let kind: Kind
   private var text: String

@@ -33,8 +33,6 @@ package struct ListedPodcast: Hashable, Sendable, Identifiable {
   package var newest: Int64 = 0
 
   package init(id: Int64, name: String, podcast: Podcast) {
-    self.id = id
-    self.name = name
-    self.podcast = podcast
+    (self.id, self.name, self.podcast) = (id, name, podcast)
   }
 }

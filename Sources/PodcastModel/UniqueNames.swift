@@ -6,10 +6,7 @@ package struct UniqueNames: Sendable {
   private var lastNumbers: [String: Int] = [:]
 
   package init() {}
-
-  package init(taken names: some Sequence<String>) {
-    for name in names { insert(name) }
-  }
+  package init(taken names: some Sequence<String>) { for name in names { insert(name) } }
 
   /// What two names have in common that are one name to a file system that ignores case: full case folding
   /// ("ß" and "SS"), normalization form C.

@@ -17,9 +17,10 @@ extension FileDescriptor {
   /// with the description, so also with its process.
   package enum Lock: Sendable { case shared, exclusive }
 
+  /// - Parameter byte: the lock is on this one alone, which need not be there.
   /// - Returns: whether it was had; never waits.
-  package func tryLock(_ kind: Lock) -> Bool {
-    lock(Self.set, kind == .shared ? F_RDLCK : F_WRLCK) != nil
+  package func tryLock(_ kind: Lock, byte: Int64? = nil) -> Bool {
+    lock(Self.set, kind == .shared ? F_RDLCK : F_WRLCK, byte) != nil
   }
 
   package func unlock() { _ = lock(Self.set, F_UNLCK) }
@@ -31,8 +32,9 @@ extension FileDescriptor {
   private static let (get, set): (Int32, Int32) = (36, 37)
 
   /// - Returns: the lock as the system has it; nil where it fails.
-  private func lock(_ command: Int32, _ kind: Int32) -> flock? {
+  private func lock(_ command: Int32, _ kind: Int32, _ byte: Int64? = nil) -> flock? {
     var lock = flock()
+    if let byte { (lock.l_start, lock.l_len) = (off_t(byte), 1) }
     (lock.l_type, lock.l_whence) = (Int16(kind), Int16(SEEK_SET))
     return fcntl(rawValue, command, &lock) == 0 ? lock : nil
   }

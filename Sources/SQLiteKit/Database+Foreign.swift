@@ -23,8 +23,7 @@ extension Database {
         case SQLITE_READ:
           let allowed = tables.map { String(cString: $0.assumingMemoryBound(to: CChar.self)) } ?? ""
           return allowed.split(separator: "\n").contains(Substring(first)) || first == "sqlite_master"
-            || first == "sqlite_schema"
-            ? SQLITE_OK : SQLITE_DENY
+            || first == "sqlite_schema" ? SQLITE_OK : SQLITE_DENY
         case SQLITE_PRAGMA: return ["table_info", "quick_check"].contains(first) ? SQLITE_OK : SQLITE_DENY
         default: return SQLITE_DENY
         }

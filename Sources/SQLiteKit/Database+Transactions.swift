@@ -7,9 +7,7 @@ extension Database {
     try enclosed(by: "BEGIN IMMEDIATE", body)
   }
 
-  package func snapshot<R>(_ body: () throws -> R) throws -> R {
-    try enclosed(by: "BEGIN DEFERRED", body)
-  }
+  package func snapshot<R>(_ body: () throws -> R) throws -> R { try enclosed(by: "BEGIN DEFERRED", body) }
 
   private func enclosed<R>(by begin: String, _ body: () throws -> R) throws -> R {
     if isInTransaction { return try body() }

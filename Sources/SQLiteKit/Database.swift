@@ -139,14 +139,11 @@ package final class Database {
   }
 
   package func releaseMemory() { sqlite3_db_release_memory(handle) }
-
   package var lastInsertedID: Int64 { sqlite3_last_insert_rowid(handle) }
-
   package var changedRows: Int { Int(sqlite3_changes(handle)) }
 
   /// Rows changed since it was opened, those of a virtual table's own tables included.
   package var totalChanges: Int { Int(sqlite3_total_changes(handle)) }
-
   package var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
   /// Writes what is in the write-ahead log into the file, as far as no reader needs the file as it was, and empties the

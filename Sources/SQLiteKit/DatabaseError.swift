@@ -13,8 +13,7 @@ package struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible
   package var file: String?
 
   package init(code: Int32, message: String) {
-    self.code = code
-    self.message = message
+    (self.code, self.message) = (code, message)
   }
 
   init(code: Int32, of connection: OpaquePointer?) {
@@ -51,11 +50,9 @@ package struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible
 
   /// Nothing is damaged: the file system cannot do what SQLite needs.
   package var isMisplaced: Bool { Self.mapFailures.contains(code) }
-
   private static let mapFailures = [SQLITE_IOERR | 21 << 8, SQLITE_IOERR | 18 << 8]
 
   package var isBusy: Bool { primary == SQLITE_BUSY || primary == SQLITE_LOCKED }
-
   package var isDamaged: Bool { primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB }
 
   /// What a full-text index keeps is damaged, and nothing else (SQLITE_CORRUPT_VTAB).
@@ -63,7 +60,6 @@ package struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible
 
   /// Its tables are not those that the statement is for.
   package var isOfOtherShape: Bool { primary == SQLITE_ERROR }
-
   package var isOfOtherVersion: Bool { primary == SQLITE_MISMATCH }
 
   package var errno: Errno {

@@ -8,14 +8,11 @@ package protocol RowCoded {
 }
 
 /// A value that one column holds.
-package protocol ColumnValue: Bindable {
-  init(at place: Int, of row: borrowing Row)
-}
+package protocol ColumnValue: Bindable { init(at place: Int, of row: borrowing Row) }
 
 /// Lists the columns of a value ("p.title": those of table `p`), reads them or saves them.
 package struct RowCoder: ~Copyable {
   private enum Task { case list, read, save }
-
   private let task: Task
   /// The table whose columns are listed or saved; nil when a row of all tables is read.
   private let table: String?
@@ -23,10 +20,7 @@ package struct RowCoder: ~Copyable {
   private(set) var place: Int
   private(set) var names: [String] = []
   private(set) var result = SQLITE_OK
-
-  fileprivate init(listing table: String?) {
-    (task, self.table, handle, place) = (.list, table, nil, 0)
-  }
+  fileprivate init(listing table: String?) { (task, self.table, handle, place) = (.list, table, nil, 0) }
 
   fileprivate init(reading row: borrowing Row, from first: Int) {
     (task, table, handle, place) = (.read, nil, row.handle, first)
@@ -75,7 +69,6 @@ package struct RowCoder: ~Copyable {
 extension RowCoded {
   /// For a SELECT.
   package static var columns: String { names(of: nil).joined(separator: ", ") }
-
   package static var columnCount: Int { names(of: nil).count }
 
   /// - Parameter first: the column where `columns` begin.
@@ -110,23 +103,18 @@ extension Database {
 }
 
 extension Int64: ColumnValue {
-  package init(at place: Int, of row: borrowing Row) { self = row.integer(at: place) }
+  package init(at place: Int, of row: borrowing Row) { self = row.int64(place) }
 }
 
-extension Int: ColumnValue {
-  package init(at place: Int, of row: borrowing Row) { self = Int(row.integer(at: place)) }
-}
-
-extension Bool: ColumnValue {
-  package init(at place: Int, of row: borrowing Row) { self = row.integer(at: place) != 0 }
-}
+extension Int: ColumnValue { package init(at place: Int, of row: borrowing Row) { self = row.int(place) } }
+extension Bool: ColumnValue { package init(at place: Int, of row: borrowing Row) { self = row.bool(place) } }
 
 extension String: ColumnValue {
-  package init(at place: Int, of row: borrowing Row) { self = row.text(at: place) ?? "" }
+  package init(at place: Int, of row: borrowing Row) { self = row.string(place) }
 }
 
 extension [UInt8]: ColumnValue {
-  package init(at place: Int, of row: borrowing Row) { self = row.bytes(at: place) }
+  package init(at place: Int, of row: borrowing Row) { self = row.blob(place) }
 }
 
 extension Optional: ColumnValue where Wrapped: ColumnValue {

@@ -59,8 +59,7 @@ final class Statement {
   let handle: OpaquePointer
 
   init(_ handle: OpaquePointer, sql: String) {
-    self.handle = handle
-    self.sql = sql
+    (self.handle, self.sql) = (handle, sql)
   }
 
   deinit { sqlite3_finalize(handle) }
@@ -68,8 +67,7 @@ final class Statement {
   func bind(by body: (inout RowValues) -> Void) throws(DatabaseError) {
     var values = RowValues(handle: handle)
     body(&values)
-    precondition(
-      sqlite3_bind_parameter_count(handle) == values.count, "wrong number of values for: \(sql)")
+    precondition(sqlite3_bind_parameter_count(handle) == values.count, "wrong number of values for: \(sql)")
     guard values.code == SQLITE_OK else { throw failure(values.code) }
   }
 

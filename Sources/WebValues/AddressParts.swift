@@ -51,6 +51,5 @@ package struct AddressParts {
 
   /// Scheme, host and port (RFC 6454 §4), equal for all spellings of them.
   package var origin: String { "\(scheme)://\(asciiHost ?? ""):\(port)" }
-
   package func hasOrigin(of other: AddressParts) -> Bool { origin == other.origin }
 }

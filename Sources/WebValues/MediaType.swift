@@ -164,9 +164,7 @@ package enum MediaType {
   private static let byType = kinds { $0.types }
   private static let byEnding = kinds { $0.endings }
 
-  private static func kinds(
-    by keys: ((endings: [String], types: [String])) -> [String]
-  ) -> [String: Kind] {
+  private static func kinds(by keys: ((endings: [String], types: [String])) -> [String]) -> [String: Kind] {
     table.reduce(into: [:]) { kinds, row in
       for key in keys(row) where kinds[key] == nil {
         kinds[key] = Kind(ending: row.endings[0], type: row.types[0])

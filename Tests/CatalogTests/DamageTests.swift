@@ -50,6 +50,43 @@ import Testing
     #expect(try again.note == nil && again.subscriptions().count == 3)
   }
 
+  /// Damage in pages that only some statements come upon.
+  @Test(arguments: [
+    "episode", "notes", "counter", "subscription", "podcast", "episode_by_date",
+    "sqlite_autoindex_subscription_2",
+  ])
+  func `Damage that is met later is set aside too`(table: String) throws {
+    world.web.set("/feed", TestFeed(items: TestFeed.items(0..<40)).page)
+    let first = try open()
+    for name in ["a", "b"] { _ = try first.subscribe(feedURL: "http://\(name).example/feed") }
+    let known = try wait { first.subscribe(address: "\(world.web.address)/feed", completion: $0) }
+    let page = try #require(
+      try Database(path: path).number("SELECT rootpage FROM sqlite_schema WHERE name = ?", table))
+    first.close()
+    for ending in ["-wal", "-shm"] { unlink(path + ending) }
+    var bytes = try Directories.read(path)
+    for place in Int(page - 1) * 4096..<Int(page) * 4096 { bytes[place] = 0xAA }
+    try Directories.replace(path, with: bytes)
+    let damaged = try open()
+    let isReplaced = Monitor(false)
+    damaged.observeReplacement { isReplaced.withLockNotifying { $0 = true } }
+    _ = try? damaged.episodes(from: known.podcast.id << 20, count: 5)
+    _ = try? damaged.latest(limit: 10)
+    _ = try? damaged.rename(subscription: known.id, to: "Another")
+    if damaged.note == nil {
+      #expect(isReplaced.wait(until: .after(patience)) { $0 ? true : nil } == true)
+      #expect(throws: CatalogError.self) { try damaged.rename(subscription: known.id, to: "Third") }
+    }
+    damaged.close()
+    let catalog = try open()
+    defer { catalog.close() }
+    #expect(try catalog.subscriptions().count == 3)
+    #expect(try Directories.read(path + ".damaged") == bytes)
+    let log = String(decoding: try Directories.read(home.places.logFile), as: UTF8.self)
+    #expect(log.contains("set aside as \(path).damaged"), "\(log)")
+    #expect(!Directories.exists(path + ".damaged-2"))
+  }
+
   /// Typed or not: only what the user typed leads to the private network after that, too.
   @Test(arguments: [true, false])
   func `A stranger's feed is no more trusted after a loss`(isTyped: Bool) throws {
@@ -151,6 +188,36 @@ import Testing
     _ = try catalog.forget(podcast: podcast)
     #expect(try catalog.titles(ofEpisodesWith: "zebra") == ["Podcast /b"])
     try FullTextTests.check("\(world.home.places.data)/catalog.sqlite")
+  }
+
+  /// FTS5 takes zeros for the structure of an empty index.
+  @Test(arguments: ["episode_text", "podcast_text"])
+  func `A full-text index that was emptied is filled again`(table: String) throws {
+    world.web.set("/a", TestFeed(title: "Zebra", items: [.init("Zebra", guid: "1")]).page)
+    try world.refresh(try world.podcast("/a"))
+    #expect(try world.catalog.titles(ofEpisodesWith: "zebra") == ["Zebra"])
+    try world.file().run("UPDATE \(table)_data SET block = zeroblob(length(block)) WHERE id = 10")
+    let again = try world.open()
+    defer { again.close() }
+    #expect(try again.titles(ofEpisodesWith: "zebra") == ["Zebra"])
+    #expect(try world.search("zebra source:local").resultCount == 1)
+    let commits = try again.commits()
+    try world.open().close()
+    #expect(try again.commits() == commits, "once")
+    try FullTextTests.check("\(world.home.places.data)/catalog.sqlite")
+  }
+
+  @Test(arguments: [S_IFIFO, S_IFDIR])
+  func `A list that is no file is told and moved away`(kind: UInt32) throws {
+    try Directories.createPrivate(home.places.data)
+    let copy = "\(home.places.data)/subscriptions.opml"
+    #expect((kind == S_IFIFO ? mkfifo(copy, 0o600) : mkdir(copy, 0o700)) == 0)
+    let catalog = try open()
+    let note = try #require(catalog.note)
+    #expect(note.contains("not a regular file") && note.hasSuffix("see \(copy).unread"), "\(note)")
+    _ = try catalog.subscribe(feedURL: "http://a.example/feed")
+    catalog.close()
+    #expect(String(decoding: try Directories.read(copy), as: UTF8.self).contains("a.example"))
   }
 
   @Test func `A copy of the subscriptions that cannot be read is not written over`() throws {

@@ -71,8 +71,6 @@ import Testing
     try expectRefused(podcast, in: world)
     let told = try #require(try world.catalog.podcast(podcast)?.error)
     #expect(told.contains("another podcast") && told.contains("“Morning News”"))
-    let troubles = FeedTroubles.all(inFile: "\(world.home.places.data)/catalog.sqlite")
-    #expect(troubles.map(\.name) == ["Harbour Lights"] && troubles.map(\.error) == [told])
     #expect(try world.catalog.subscriptions().count == (isFollowed ? 2 : 1))
     if let there {
       try world.refresh(there)
@@ -82,6 +80,28 @@ import Testing
     world.web.set("/feed", TestFeed(title: "Harbour Lights", items: TestFeed.items(1..<9)).page)
     #expect(try world.refresh(podcast).newEpisodes.count == 1)
     #expect(try world.catalog.podcast(podcast)?.error == nil)
+  }
+
+  @Test(arguments: [true, false])
+  func `Of two addresses that lead to one feed one says where it has moved to`(isAnnounced: Bool) throws {
+    let world = try CatalogWorld()
+    world.web.set("/there", Self.own.page)
+    var announcing = Self.own
+    announcing.channel = "<itunes:new-feed-url>\(world.web.address)/there</itunes:new-feed-url>"
+    for path in ["/a", "/b"] { world.web.set(path, isAnnounced ? announcing.page : redirect(301)) }
+    let listed = try ["/a", "/b"].map { path in
+      try wait { world.catalog.subscribe(address: "\(world.web.address)\(path)", completion: $0) }
+    }
+    for _ in 0..<3 {
+      for one in listed {
+        try world.refresh(one.podcast.id)
+        #expect(world.catalog.waitForRefreshes(seconds: patience))
+      }
+    }
+    let now = try world.catalog.subscriptions()
+    #expect(now.map(\.name) == ["Harbour Lights", "Harbour Lights (2)"])
+    #expect(now.map(\.podcast.error) == [nil, "has moved to “Harbour Lights”, which you follow"])
+    #expect(now.map(\.podcast.feedURL.forRequest) == ["/there", "/b"].map { world.web.address + $0 })
   }
 
   /// A date says nothing of another feed, nor does a tag that anybody may give.

@@ -64,6 +64,26 @@ import Testing
     #expect(error?.errno == .EEXIST && error?.message == "already subscribed to \(listed.name)")
   }
 
+  /// In whatever process they are.
+  @Test func `Of five that subscribe to one address at once one asks its host`() throws {
+    let world = try CatalogWorld()
+    var page = TestFeed(items: [.init("One", guid: "1")]).page
+    page.delay = 0.3
+    world.web.set("/feed", page)
+    let others = try (0..<2).map { _ in try world.open() }
+    defer { for other in others { other.close() } }
+    let ends = Monitor<[Result<ListedPodcast, CatalogError>]>([])
+    for catalog in [world.catalog, world.catalog, world.catalog] + others {
+      catalog.subscribe(address: "\(world.web.address)/feed") { end in
+        ends.withLockNotifying { $0.append(end) }
+      }
+    }
+    let all = ends.wait(until: .after(patience)) { $0.count == 5 ? $0 : nil }
+    #expect(all?.count { (try? $0.get()) != nil } == 1)
+    for case .failure(let error) in all ?? [] { #expect(error == .alreadyFollowed("Harbour Lights")) }
+    #expect(world.web.requests("/feed").count == 1)
+  }
+
   @Test func aWebPageLeadsToItsFeed() throws {
     let world = try CatalogWorld()
     world.web.set(

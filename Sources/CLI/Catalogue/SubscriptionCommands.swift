@@ -248,7 +248,7 @@ extension Command {
     Follows every feed in a list (OPML, or one address a line; -: standard input), or the feed or page of a link file (.desktop,
     .url, .webloc). It removes none. Backups also restore positions, played marks, the queue, kept episodes and rules: those of
     AntennaPod (its database), gPodder (the file Database), Overcast ("all data") and podcastfs export --state. Bad entries are
-    reported, and the status is 1; good ones are used. A text with a line that is no address is refused.
+    reported, and the status is 1; good ones are used. A text of which most lines are no addresses is refused.
 
       --dry-run  changes nothing
       --linked   a web page named the file: no feed in it may be on a private network

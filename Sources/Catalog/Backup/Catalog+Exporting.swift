@@ -36,8 +36,7 @@ extension Catalog {
         url: WebAddress(row.string(1)), title: row.string(2), name: row.stringIfPresent(3),
         htmlURL: row.stringIfPresent(4).map { WebAddress($0) })
       // One that has come from a public host may be private only where its name says that it is.
-      feed.mayBePrivate =
-        row.bool(5) || row.bool(6) && feed.url.host.map(PrivateHostName.isPrivate) == true
+      feed.mayBePrivate = row.bool(5) || row.bool(6) && feed.url.host.map(PrivateHostName.isPrivate) == true
       return (row.int64(0), feed)
     }
   }
@@ -104,7 +103,6 @@ private enum ExportedEpisodes {
 /// from it.
 struct SubscriptionCopy: Sendable {
   let path: String
-
   static let delay = 1.0
 
   init(besides catalogue: String) {
@@ -142,7 +140,8 @@ struct SubscriptionCopy: Sendable {
     guard access(path, F_OK) == 0 else { return nil }
     do {
       let list = try catalog.importOPML(
-        try Directories.read(path, limit: OPMLDocument.byteLimit), mayBePrivate: true)
+        try Directories.readRegular(Directories.target(of: path), limit: OPMLDocument.byteLimit),
+        mayBePrivate: true)
       guard let problem = list.problems.first else {
         return list.added == 0 ? nil : "\(told(list)) from \(path)"
       }
@@ -156,7 +155,6 @@ struct SubscriptionCopy: Sendable {
     "\(list.added) subscription\(list.added == 1 ? "" : "s") came back"
   }
 
-  /// - Returns: where it is now.
   private func setAside() -> String {
     let free = Schema.unused(path + ".unread")
     rename(path, free)

@@ -23,9 +23,7 @@ package struct OPMLImport: Hashable, Sendable {
   package var link: String?
 
   package init(added: Int, known: Int, problems: [String]) {
-    self.added = added
-    self.known = known
-    self.problems = problems
+    (self.added, self.known, self.problems) = (added, known, problems)
   }
 }
 
@@ -106,9 +104,7 @@ private struct Importing {
   private var podcasts: [String: Int64] = [:]
 
   init(_ list: OPMLDocument, now: Int64, _ database: Database) {
-    self.list = list
-    self.now = now
-    self.database = database
+    (self.list, self.now, self.database) = (list, now, database)
     result = OPMLImport(added: 0, known: 0, problems: list.warnings)
     result.refused = list.refusals
   }

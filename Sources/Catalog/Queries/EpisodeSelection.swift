@@ -39,7 +39,6 @@ struct EpisodeSelection {
     var text: String { sql.isEmpty ? "true" : sql.joined(separator: " AND ") }
   }
 
-  /// What folders show of the selected episodes, in the query's order.
   func episodes() throws -> [Episode] {
     if limit <= 0 { return [] }
     let shows = query.shows.isEmpty ? nil : try podcastsOfShows()
@@ -52,8 +51,7 @@ struct EpisodeSelection {
     if !query.words.isEmpty {
       guard let words = try TextIndex.everyWord(query.words, in: database) else { return [] }
       let matches = "SELECT rowid FROM episode_text WHERE episode_text MATCH ?"
-      let count = try database.number(
-        "SELECT count(*) FROM (\(matches) LIMIT ?)", words, Self.fewMatches + 1)
+      let count = try database.number("SELECT count(*) FROM (\(matches) LIMIT ?)", words, Self.fewMatches + 1)
       let isFew = (count ?? 0) <= Self.fewMatches
       if !isFew, !conditions.isNarrow, let ids = try first(withWords: words, index, conditions) {
         return try listed("SELECT value FROM json_each(?)", [EpisodeRows.list(ids)])
@@ -86,14 +84,10 @@ struct EpisodeSelection {
   /// Looks for words in the texts of the first episodes, in the query's order, that fulfil some conditions: where most have
   /// the words, that is much quicker than to gather all that have.
   /// - Returns: nil where too few of them have the words, and where the order stands in no index.
-  private func first(withWords words: String, _ index: String, _ conditions: Conditions) throws
-    -> [Int64]?
-  {
+  private func first(withWords words: String, _ index: String, _ conditions: Conditions) throws -> [Int64]? {
     guard [.newest, .oldest].contains(query.order) else { return nil }
     let most = limit * Self.textsForEach
-    let ids = try database.all(chosen(index, conditions), values: conditions.values + [most]) {
-      $0.int64(0)
-    }
+    let ids = try database.all(chosen(index, conditions), values: conditions.values + [most]) { $0.int64(0) }
     try database.script(
       """
       DROP TABLE IF EXISTS temp.looked_at;
@@ -106,11 +100,9 @@ struct EpisodeSelection {
       let looked = ids.prefix(start + step)
       for text in try FullText.texts(Array(looked[start...]), in: database).map(\.indexed) {
         try database.run(
-          "INSERT INTO looked_at (rowid, title, notes) VALUES (?, ?, ?)", text.id, text.title,
-          text.notes)
+          "INSERT INTO looked_at (rowid, title, notes) VALUES (?, ?, ?)", text.id, text.title, text.notes)
       }
-      let having = Set(
-        try database.numbers("SELECT rowid FROM looked_at WHERE looked_at MATCH ?", words))
+      let having = Set(try database.numbers("SELECT rowid FROM looked_at WHERE looked_at MATCH ?", words))
       let found = looked.filter(having.contains)
       if found.count >= limit || looked.count == ids.count && ids.count < most {
         return Array(found.prefix(limit))
@@ -120,7 +112,6 @@ struct EpisodeSelection {
     return nil
   }
 
-  /// A query for a column of the newest that fulfil some conditions.
   private func newest(_ source: String, _ conditions: Conditions, _ column: String) -> String {
     """
     SELECT \(column) FROM \(source) WHERE \(conditions.text)
@@ -259,7 +250,6 @@ extension Catalog {
   /// Transcripts that are looked at for a query: of those that match, the last ones that came.
   private static let mostHeard = 3000
 
-  /// The episodes in whose transcripts a query's words are; nil where it looks for none.
   private func heard(_ query: EpisodeQuery) throws(CatalogError) -> [Int64]? {
     if query.transcript.isEmpty { return nil }
     guard let words = TranscriptQuery(query.transcript), let index = transcripts.index(),

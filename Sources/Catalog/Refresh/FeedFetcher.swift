@@ -25,7 +25,6 @@ final class FeedFetcher: Sendable {
     var podcast: PodcastRecord?
     /// Of the addresses (`FeedKey`) whose settings count; nil for what the configuration says of `address`.
     var keys: [String]?
-    /// Asked for only if it has changed since.
     var isConditional = false
     var privateHosts: PrivateHosts
     var bytes = FeedFetcher.longestFeed
@@ -99,8 +98,7 @@ final class FeedFetcher: Sendable {
     do throws(FeedError) {
       let body = try FeedBody(response.body)
       if body.digest == question.known { return FeedAnswer(head: head, content: .same, digest: body.digest) }
-      let feed = try reader.parse(
-        body, baseURL: WebAddress(head.effectiveURL), httpCharset: head.charset)
+      let feed = try reader.parse(body, baseURL: WebAddress(head.effectiveURL), httpCharset: head.charset)
       return FeedAnswer(
         head: head, content: .feed(FetchedFeed(feed, now: question.now)), bytes: body.count,
         digest: body.digest)
@@ -139,7 +137,6 @@ struct FeedAnswer: Sendable {
   var bytes = 0
   var digest: Int64?
 
-  /// - Throws: what the status says, where there is no feed.
   func feed(now: Int64) throws(FeedFailure) -> FetchedFeed {
     guard case .feed(let feed) = content else { throw FeedFailure(status: head, now: now) }
     return feed
@@ -155,7 +152,6 @@ extension HTTPResponseHead {
 
   /// Where redirects have led; nil where there were none.
   var place: WebAddress? { redirects.isEmpty ? nil : WebAddress(effectiveURL) }
-
   fileprivate var host: String { WebAddress(effectiveURL).host ?? "the server" }
 }
 
@@ -213,11 +209,8 @@ struct FeedFailure: Error, Sendable {
   }
 
   var httpCode: HTTPError.Code? { if case .request(let error) = cause { error.code } else { nil } }
-
   var isCancelled: Bool { httpCode == .cancelled }
-
   var isOfAnotherShow: Bool { if case .anotherShow = cause { true } else { false } }
-
   var isGone: Bool { if case .status(410) = cause { true } else { false } }
 
   /// Another network may give another answer: no host has answered, or a page that some networks show to everybody.
@@ -252,8 +245,7 @@ struct RequestMaker: Sendable {
     feeds = Dictionary(
       settings.feeds.map {
         (FeedKey.text(SubscriptionAddress.normalized($0.key) ?? WebAddress($0.key)), $0.value)
-      },
-      uniquingKeysWith: { first, _ in first })
+      }, uniquingKeysWith: { first, _ in first })
   }
 
   func request(_ url: WebAddress, seconds: Double, bytes: Int64) -> HTTPRequest {

@@ -17,9 +17,7 @@ struct MergePlan: Sendable {
   /// - Parameters:
   ///   - isSerial: whether the feed is a serial (`itunes:type`): names then begin with season and episode.
   ///   - now: when an item counts as published where nothing says.
-  init(
-    _ items: [IncomingEpisode], known: [EpisodeRecord], podcast: Int64, isSerial: Bool, now: Int64
-  ) {
+  init(_ items: [IncomingEpisode], known: [EpisodeRecord], podcast: Int64, isSerial: Bool, now: Int64) {
     let matches = EpisodeMatcher.match(items.map(\.traits), known: known.map(\.traits))
     var shown: [Int: WebAddress] = [:]
     lazy var naming = {
@@ -95,7 +93,6 @@ struct FeedMerge: Sendable {
 
   /// How often another process may be at the same podcast at the same time.
   private static let tries = 20
-
   typealias Finish = (Database, inout [CatalogChange], Merged) throws -> Void
 
   struct Merged {
@@ -159,7 +156,6 @@ struct FeedMerge: Sendable {
     return true
   }
 
-  /// - Returns: the numbers of new episodes.
   private func write(
     _ plan: MergePlan, _ numbers: EpisodeNumbers, _ merged: inout Merged, in database: Database
   ) throws -> [Int64] {

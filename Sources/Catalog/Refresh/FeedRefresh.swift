@@ -12,7 +12,6 @@ struct FeedRefresh: Sendable {
   let log: LogFile
   /// Seconds between refreshes as the settings say, where they do not say it of the feed itself.
   let usualInterval: Int
-  /// The podcast as it was before.
   let podcast: PodcastRecord
   /// Of its address, then of those that it has moved away from (`FeedKey`).
   let keys: [String]
@@ -169,7 +168,6 @@ struct FeedRefresh: Sendable {
     _ = try existing("podcast", isKnown)
   }
 
-  /// - Returns: the error for the waiting callers.
   private func note(_ failure: FeedFailure) throws(CatalogError) -> CatalogError {
     if failure.isCancelled { return .cancelled }
     // What is no fault of the feed does not count as its failure.
@@ -203,7 +201,6 @@ struct FeedRefresh: Sendable {
 
   /// Failures in a row, after which an address that leads to another podcast is asked once a week.
   private static let patientFailures = 7
-
   private func next(_ head: HTTPResponseHead, _ podcast: PodcastRecord, in database: Database) throws -> Int64
   {
     // Where the user has said himself how often, its rhythm says nothing.
@@ -213,9 +210,7 @@ struct FeedRefresh: Sendable {
       maximumAge: RefreshTimes.maximumAge(head.value("cache-control")))
   }
 
-  private var times: RefreshTimes {
-    RefreshTimes(interval: fetcher.settings(keys)?.refresh ?? usualInterval)
-  }
+  private var times: RefreshTimes { RefreshTimes(interval: fetcher.settings(keys)?.refresh ?? usualInterval) }
 
   /// Looks whether the same podcast is at an address that its feed announces, and then goes by that address.
   func tryOut(_ address: WebAddress) throws {
@@ -256,9 +251,7 @@ extension PodcastRecord {
   }
 
   /// The next answer is read, whatever it says of changes.
-  mutating func forgetAnswer() {
-    (self.etag, self.lastModified, self.digest) = (nil, nil, nil)
-  }
+  mutating func forgetAnswer() { (self.etag, self.lastModified, self.digest) = (nil, nil, nil) }
 
   /// What is known of how often the feed brings something.
   func rhythm(in database: Database) throws -> FeedRhythm {

@@ -19,7 +19,6 @@ package struct RefreshOutcome: Hashable, Sendable {
   /// The episodes that were not known before, in the order of their publication.
   package var newEpisodes: [Int64] = []
 
-  /// Nothing was fetched, or nothing new came.
   package static let unchanged = RefreshOutcome()
 }
 
@@ -51,14 +50,12 @@ final class FeedRefresher: Sendable {
   private let usualInterval: Int
   private let texts: TextIndex
   private let archiveBytes: Int64
-
   let background = WorkQueue(name: "catalog-feeds", threads: mostRounds, courtesy: FeedRefresher.courtesy)
   /// Archives, which may have very many pages.
   private let archives = WorkQueue(name: "catalog-pages", threads: 3, courtesy: FeedRefresher.courtesy)
   /// What somebody waits for: as many as a program may open folders at once.
   private let foreground = WorkQueue(name: "catalog-looks", threads: 8)
 
-  /// Refreshes at once of what is due.
   private static let mostRounds = 4
   /// Steps of nice(2): such threads get a third of the processor time of others.
   static let courtesy: Int32 = 5
@@ -196,7 +193,6 @@ extension FeedRefresher {
   }
 }
 
-// What is due.
 extension FeedRefresher {
   /// Has threads begin what is due.
   /// - Returns: the seconds until something is due; nil where nothing is, or where all threads are at it.

@@ -31,8 +31,7 @@ final class IncomingEpisode: Sendable {
     var traits = parsed.traits(now: now)
     traits.title = TitleText.plain(traits.title)
     traits.fingerprint = Self.fingerprint(parsed, traits.published)
-    self.traits = traits
-    self.parsed = parsed
+    (self.traits, self.parsed) = (traits, parsed)
   }
 
   /// A number that tells whether the feed says the same of it as before, in every process (FNV-1a, 64 bits).
@@ -48,7 +47,6 @@ final class IncomingEpisode: Sendable {
 }
 
 extension EpisodeRecord {
-  /// What an item of the feed is compared with.
   var traits: ItemTraits {
     var traits = ItemTraits(address: episode.enclosureURL, title: episode.title)
     traits.guid = episode.guid

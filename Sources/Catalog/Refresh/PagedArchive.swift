@@ -40,7 +40,6 @@ extension FeedRefresh {
     }
   }
 
-  /// - Returns: the page after this one, if it is to be read.
   private func take(_ document: FetchedFeed, bytes: Int, next: WebAddress?, limit: Int64) throws
     -> WebAddress?
   {

@@ -5,7 +5,6 @@ internal import PosixKit
 /// runs while the machine sleeps, until the network changes, or until it is woken.
 final class RefreshScheduler: Sendable {
   private enum State { case new, running, stopped }
-
   private let state = Monitor(State.new)
   private let wakeup = try? WakeupEvent()
   /// Seconds from the start until due feeds are asked for. A user who has just mounted opens something first, and needs the

@@ -4,7 +4,6 @@ package struct RefreshTimes: Hashable, Sendable {
   package var interval: Int
   /// 0 to 1: spreads the refreshes of many feeds and many users.
   package var jitter: Double
-
   private static let day: Int64 = 24 * 3600
   /// A server's wish to wait is heard up to here.
   private static let longestWait: Int64 = 7 * day
@@ -70,7 +69,6 @@ package struct FeedRhythm: Hashable, Sendable {
   private let firstRead: Int64
   /// The feed says that no more will come (`itunes:complete`).
   private let isComplete: Bool
-
   private static let hour: Int64 = 3600
   private static let day: Int64 = 24 * hour
   private static let week: Int64 = 7 * day
@@ -85,9 +83,7 @@ package struct FeedRhythm: Hashable, Sendable {
     var times: [Int64] = []
     let sensible: Range<Int64> = 0..<(1 << 40)
     for time in published.filter(sensible.contains).sorted(by: >)
-    where times.last.map({ $0 - time >= Self.hour }) ?? true {
-      times.append(time)
-    }
+    where times.last.map({ $0 - time >= Self.hour }) ?? true { times.append(time) }
     newest = times.first
     let gaps = zip(times, times.dropFirst()).map { $0 - $1 }.sorted()
     let isKnown = times.count >= Self.fewest

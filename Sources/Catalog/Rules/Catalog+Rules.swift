@@ -97,9 +97,7 @@ extension Catalog {
 
 enum RuleRows {
   static func rules(ofPodcast id: Int64, in database: Database) throws -> SubscriptionRules {
-    let bytes = try database.first("SELECT rules FROM subscription WHERE podcast_id = ?", id) {
-      $0.blob(0)
-    }
+    let bytes = try database.first("SELECT rules FROM subscription WHERE podcast_id = ?", id) { $0.blob(0) }
     // A damaged file says anything.
     return (try? SubscriptionRules(decoding: (bytes ?? [])[...])) ?? SubscriptionRules()
   }

@@ -6,9 +6,7 @@ internal import SQLiteKit
 /// Apple's search service, and whatever else answers in its format
 /// (https://performance-partners.apple.com/search-api).
 struct AppleSearch: Sendable {
-  /// As in `source:` and in a search's attributes.
   static let name = "apple"
-
   private let address: String
   /// The user named its address: it may be on a private host.
   let isNamedByUser: Bool
@@ -106,7 +104,6 @@ package struct AppleAnswer {
   /// In its order; a result that makes no sense is left out.
   package let podcasts: [FoundPodcast]
 
-  /// - Throws: EPROTO where the bytes are no such answer.
   package init(_ body: [UInt8]) throws(CatalogError) {
     guard case .array(let results)? = (try? JSONValue(parsing: body))?["results"] else {
       throw CatalogError(.EPROTO, "the answer of the search service is not a list of podcasts")
@@ -122,9 +119,8 @@ package struct AppleAnswer {
     podcast.appleID = (result["collectionId"] ?? result["trackId"])?.text.flatMap { Int64($0) }
     podcast.author = result["artistName"]?.text
     podcast.link = (result["collectionViewUrl"] ?? result["trackViewUrl"])?.text.map { WebAddress($0) }
-    podcast.imageURL =
-      ["artworkUrl600", "artworkUrl100", "artworkUrl60"]
-      .lazy.compactMap { result[$0]?.text }.first.map { WebAddress($0) }
+    podcast.imageURL = ["artworkUrl600", "artworkUrl100", "artworkUrl60"].lazy.compactMap { result[$0]?.text }
+      .first.map { WebAddress($0) }
     // Names, or objects with a name in them.
     podcast.categories = (result["genres"]?.elements ?? []).compactMap { $0.text ?? $0["name"]?.text }
     if podcast.categories.isEmpty {

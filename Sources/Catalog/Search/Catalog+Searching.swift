@@ -37,7 +37,6 @@ extension Catalog {
     }
   }
 
-  /// Whether a search's name is a query for episodes.
   private static func isOfEpisodes(_ name: String) throws(CatalogError) -> Bool {
     do { return try EpisodeQuery(parsing: name) != nil } catch {
       throw CatalogError(.EINVAL, "\(error)")
@@ -176,7 +175,6 @@ extension Catalog {
     return MergedAnswer(answers, limit: limit)
   }
 
-  /// Asks Apple, or the search service that the user has named.
   func askApple(
     _ address: WebAddress, for task: CatalogWork<some Sendable>
   ) throws(CatalogError) -> HTTPResponse {

@@ -1,4 +1,5 @@
 internal import FeedKit
+internal import Glibc
 internal import HTTPKit
 internal import Identity
 package import PodcastModel
@@ -13,7 +14,6 @@ struct FeedAtAddress {
   /// Whether the user named the address, rather than a web page.
   var isNamed: Bool
 
-  /// For a list of results.
   var podcast: FoundPodcast {
     var podcast = FoundPodcast(feedURL: address, title: address.host ?? "")
     podcast.podcast.take(document)
@@ -52,11 +52,9 @@ extension Catalog {
       }
       if failure.isCancelled { break }
       if failure.links.isEmpty { continue }
-      let privateHosts =
-        isTyped && failure.isFromPrivateHost ? FeedFetcher.PrivateHosts.allowed : .refused
+      let privateHosts = isTyped && failure.isFromPrivateHost ? FeedFetcher.PrivateHosts.allowed : .refused
       var found: [FeedAtAddress] = []
-      for link in failure.links.prefix(Self.mostLinks)
-      where found.last?.document.episodes.isEmpty ?? true {
+      for link in failure.links.prefix(Self.mostLinks) where found.last?.document.episodes.isEmpty ?? true {
         do throws(FeedFailure) {
           let link = FeedCredentials.lent(by: address, to: link)
           found.append(try fetch(link, privateHosts, isNamed: false))
@@ -94,14 +92,15 @@ extension Catalog {
         let meant = try feedAddress(address, for: task)
         let isTyped = isTyped && meant.mayBePrivate
         let addresses = SubscriptionAddress.typed(meant.address)
+        let turn = try turn(at: addresses, task)
+        defer { turn.unlock() }
         for address in addresses { try refuseKnown(at: address, isTyped: isTyped) }
         let found = try feed(at: addresses, isTyped: isTyped, for: task)
         if let moved = found.answer.head.permanentLocation {
           try refuseKnown(at: moved, isTyped: false)
         }
         try task.beginCommit()
-        task.finish(
-          .success(try subscribe(to: found, as: name, mayBePrivate: isTyped && found.isNamed)))
+        task.finish(.success(try subscribe(to: found, as: name, mayBePrivate: isTyped && found.isNamed)))
       } catch {
         let error = CatalogError(wrapping: error)
         // Called off, or followed already, it is no failure for the log.
@@ -112,6 +111,18 @@ extension Catalog {
       }
     }
     return task
+  }
+
+  /// Waits until nobody else, in whatever process, subscribes to these addresses: then its host need not be asked again.
+  private func turn(at addresses: [WebAddress], _ task: CatalogWork<ListedPodcast>) throws -> FileDescriptor {
+    let key = addresses.first.map(FeedKey.text) ?? ""
+    let file = try FileDescriptor(opening: store.path + "-commits", O_RDWR | O_CREAT, mode: 0o600)
+    let byte = Int64(CRC32C.checksum(Array(key.utf8)[...]))
+    while !file.tryLock(.exclusive, byte: byte) {
+      if task.isOver { throw CatalogError.cancelled }
+      usleep(10_000)
+    }
+    return file
   }
 
   /// Where the user has typed the address of a subscription, it may lead to a private host from now on.

@@ -9,7 +9,6 @@ package enum PodcastLink: Hashable, Sendable {
   /// What has no feed; a line for people.
   case unsupported(String)
 
-  /// - Returns: nil for any other address.
   package init?(_ text: String) {
     guard let link = Self.link(text) else { return nil }
     self = link

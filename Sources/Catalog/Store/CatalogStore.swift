@@ -20,8 +20,8 @@ final class CatalogStore: Sendable {
   }
 
   private enum Chore { case flush, memory, list }
-
-  private let path: String
+  let path: String
+  private let log: LogFile
   /// Device and inode of the file that is open.
   private let file: [UInt64]
   private let clock: @Sendable () -> Int64
@@ -34,7 +34,6 @@ final class CatalogStore: Sendable {
   /// What a person should know of a catalogue that this process has set aside.
   let setAside: String?
   let subscriptionCopy: SubscriptionCopy
-
   private static let idleLimit = 4
   /// KiB: a refresh's transaction fits into it, so that no page is written twice.
   private static let writerCache = 8000
@@ -48,10 +47,10 @@ final class CatalogStore: Sendable {
   static let placeVariable = "XDG_DATA_HOME"
 
   /// Opens the file, creating it. One that is damaged or of another version is set aside.
-  init(path: String, queue: WorkQueue, clock: @escaping @Sendable () -> Int64) throws(CatalogError) {
-    self.path = path
-    self.queue = queue
-    self.clock = clock
+  init(
+    path: String, queue: WorkQueue, log: LogFile, clock: @escaping @Sendable () -> Int64
+  ) throws(CatalogError) {
+    (self.path, self.queue, self.log, self.clock) = (path, queue, log, clock)
     commits = CommitWatch(path: path + "-commits")
     subscriptionCopy = SubscriptionCopy(besides: path)
     do {
@@ -79,6 +78,8 @@ final class CatalogStore: Sendable {
     } catch {
       throw CatalogError(opening: path, error)
     }
+    // What else has written to the file may have zeroed it. No search would fail, and none would find anything.
+    if (try? read { try FullText.isEmptied(in: $0) }) == true { try? makeIndexAnew() }
   }
 
   private static func identity(of path: String) -> [UInt64] {
@@ -100,7 +101,7 @@ final class CatalogStore: Sendable {
       return try reader.database.snapshot { try body(reader.database) }
     } catch {
       if (error as? DatabaseError)?.isOfIndex == true { try? makeIndexAnew() }
-      throw CatalogError(using: path, error)
+      throw refusal(error)
     }
   }
 
@@ -167,7 +168,24 @@ final class CatalogStore: Sendable {
         return try turn()
       }
     } catch {
-      throw CatalogError(using: path, error)
+      throw refusal(error)
+    }
+  }
+
+  /// What a caller hears of an error. All errors of the open file come here: one that is damaged is set aside at once, and
+  /// so counts as replaced for every process that has it open.
+  private func refusal(_ error: any Error) -> CatalogError {
+    guard let damage = error as? DatabaseError, damage.isDamaged else { return CatalogError(wrapping: error) }
+    if damage.isOfIndex {
+      return CatalogError(damage.errno, "the full-text index was damaged, and is filled again: try again")
+    }
+    do {
+      let told = try Schema.setAside(path, damage) { isReplaced }
+      if let told { log.write(told) }
+      commits.announce()
+      return CatalogError(damage.errno, (told ?? "the catalogue \(path) was replaced") + ": try again")
+    } catch {
+      return CatalogError(damage.errno, "the catalogue \(path) is damaged, and stays: \(error)")
     }
   }
 

@@ -99,7 +99,6 @@ extension Catalog {
 
   package func commits() throws(CatalogError) -> Int64 { try store.read { try ChangeLog.count(in: $0) } }
 
-  /// The commits after `number`, by all processes, in order.
   package func commits(after number: Int64) throws(CatalogError) -> [CatalogCommit] {
     try store.read { try ChangeLog.commits(after: number, in: $0) }
   }

@@ -10,9 +10,7 @@ package enum EpisodeID {
   static let last: Int64 = 1 << bits - 1
 
   static func first(ofPodcast podcast: Int64) -> Int64 { podcast << bits }
-
   static func last(ofPodcast podcast: Int64) -> Int64 { podcast << bits | last }
-
   package static func podcast(of episode: Int64) -> Int64 { episode >> bits }
 }
 
@@ -72,7 +70,6 @@ extension Episode: RowCoded {
   }
 }
 
-/// An episode's row.
 @dynamicMemberLookup
 struct EpisodeRecord: RowCoded, Sendable {
   var episode = Episode()

@@ -56,23 +56,9 @@ package enum CatalogCondition: Hashable, Sendable {
     let database = try Database(path: path, options: Database.looking)
     let version = try database.version() ?? Schema.version
     if version != Schema.version { return .otherVersion(version) }
-    let question =
-      bytes <= wholly ? "PRAGMA quick_check(1)" : "SELECT 'ok', count(name) FROM subscription"
+    let question = bytes <= wholly ? "PRAGMA quick_check(1)" : "SELECT 'ok', count(name) FROM subscription"
     let verdict = try database.first(question) { $0.string(0) } ?? ""
     return verdict == "ok" ? .sound : .unreadable(verdict)
-  }
-}
-
-/// Feeds of subscriptions that did not come, or not whole.
-package enum FeedTroubles {
-  /// Subscriptions' names with what their podcasts' `error` says, by name; empty where the file can't be read.
-  package static func all(inFile path: String) -> [(name: String, error: String)] {
-    let troubles = """
-      SELECT s.name, f.error FROM subscription s JOIN feed f ON f.podcast_id = s.podcast_id
-      WHERE f.error IS NOT NULL ORDER BY s.name
-      """
-    return (try? Database.looking(at: path)?.all(troubles) { (name: $0.string(0), error: $0.string(1)) })
-      ?? []
   }
 }
 

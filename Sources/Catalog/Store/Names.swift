@@ -77,7 +77,6 @@ enum Folder: String {
   /// Lists under names of their own in the directory of the subscriptions.
   case uploads
 
-  /// Notes that what it lists changes now.
   func touch(in database: Database) throws {
     try database.run("UPDATE counter SET \(rawValue)_changed = ?", wallClockNanoseconds())
   }

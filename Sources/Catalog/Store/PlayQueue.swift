@@ -7,8 +7,7 @@ package struct QueueEntry: Hashable, Sendable {
   package var place: Int
 
   package init(episode: Int64, place: Int) {
-    self.episode = episode
-    self.place = place
+    (self.episode, self.place) = (episode, place)
   }
 }
 
@@ -102,7 +101,6 @@ extension Catalog {
 
   package func appendToQueue(_ ids: [Int64]) throws(CatalogError) { try changeQueue { try $0.append(ids) } }
 
-  /// Puts episodes first, in this order, wherever they were.
   package func putFirstInQueue(_ ids: [Int64]) throws(CatalogError) {
     try changeQueue { queue in
       try queue.append(ids)

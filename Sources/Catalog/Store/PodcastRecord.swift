@@ -5,7 +5,6 @@ package import SQLiteKit
 
 extension Podcast: RowCoded {
   package init() { self.init(id: 0, feedURL: "", title: "", name: "") }
-
   static let source = "podcast p JOIN feed f ON f.podcast_id = p.id"
 
   /// For a `FROM \(source)`.
@@ -144,7 +143,6 @@ extension PodcastRecord {
     try database.first("SELECT \(columns) FROM \(Podcast.source) WHERE p.id = ?", id) { PodcastRecord($0) }
   }
 
-  /// - Returns: nil where there is no such podcast.
   @discardableResult
   static func change<R>(
     _ id: Int64, in database: Database, _ body: (inout PodcastRecord) throws -> R
@@ -200,8 +198,7 @@ extension PodcastRecord {
 
   static func other(than id: Int64, at address: WebAddress, in database: Database) throws -> Int64? {
     try database.number(
-      "SELECT podcast_id FROM feed WHERE feed_key = ? AND podcast_id <> ?", FeedKey.text(address), id
-    )
+      "SELECT podcast_id FROM feed WHERE feed_key = ? AND podcast_id <> ?", FeedKey.text(address), id)
   }
 }
 
@@ -292,8 +289,7 @@ extension Catalog {
   package func podcast(feedURL: String) throws(CatalogError) -> Podcast? {
     try podcasts(
       "f.feed_key = ?", FeedKey.text(SubscriptionAddress.normalized(feedURL) ?? WebAddress(feedURL))
-    )
-    .first
+    ).first
   }
 
   /// The podcast whose directory in `Downloaded/` has this name.

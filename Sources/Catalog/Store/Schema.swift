@@ -21,6 +21,7 @@ enum Schema {
     let followed =
       "SELECT p.title, f.memory FROM subscription s JOIN \(Podcast.source) AND p.id = s.podcast_id"
     _ = try database.number("SELECT count(title), count(memory) FROM (\(followed) LIMIT 1000)")
+    _ = try database.number("SELECT list_read FROM counter")
     return database
   }
 
@@ -39,7 +40,7 @@ enum Schema {
     guard rename(path, free) == 0 else { throw PosixError.last("rename \(path)") }
     for ending in ["-wal", "-shm"] { rename(path + ending, free + ending) }
     let why = error.isDamaged ? "damaged (\(error.message))" : "of another version of podcastfs"
-    return "the catalogue was \(why): it was set aside as \(free), and a new one begun"
+    return "the catalogue was \(why): it was set aside as \(free), and a new one begins"
   }
 
   /// A name that no file has: this one, or with a number.
@@ -54,7 +55,6 @@ enum Schema {
   }
 
   static let tokenizer = "tokenize = 'unicode61 remove_diacritics 2'"
-
   static let tables = """
     CREATE TABLE podcast (
       id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -19,8 +19,7 @@ extension Search: RowCoded {
   package mutating func code(_ row: inout RowCoder) {
     row.read("s.id", &id)
     row.read("s.name", &name)
-    row.read(
-      "(SELECT count(*) FROM result r WHERE r.search_id = s.id AND r.state = 0)", &resultCount)
+    row.read("(SELECT count(*) FROM result r WHERE r.search_id = s.id AND r.state = 0)", &resultCount)
     row.read("s.source", &source)
     row.read("s.searched", &searched)
     row.read("s.changed", &changed)
@@ -35,8 +34,7 @@ enum SearchRows {
     _ name: String, _ answer: MergedAnswer, replacing old: Int64?, completes: Bool = false, now: Int64,
     in database: Database
   ) throws -> Int64 {
-    let kept =
-      "(\(ResultState.hidden.rawValue), \((completes ? ResultState.subscribed : .hidden).rawValue))"
+    let kept = "(\(ResultState.hidden.rawValue), \((completes ? ResultState.subscribed : .hidden).rawValue))"
     let isSame = try old.map { try self.search($0, in: database)?.name == name } ?? false
     if let old {
       // What is no longer found keeps its row, and so its name.
@@ -57,8 +55,7 @@ enum SearchRows {
     try changed(search, in: database)
     if !isSame { try Folder.searches.touch(in: database) }
     for (position, found) in answer.podcasts.enumerated() {
-      let podcast = try PodcastRecord.record(
-        found, mayBePrivate: answer.mayBePrivate(found), in: database)
+      let podcast = try PodcastRecord.record(found, mayBePrivate: answer.mayBePrivate(found), in: database)
       try database.run(
         """
         UPDATE result SET position = ?, state = CASE WHEN state IN \(kept) THEN state ELSE 0 END
@@ -107,7 +104,6 @@ enum SearchRows {
 // Searches, and what a user does to them. Each verb is durable when it returns; marks of episodes are on the disk half a
 // second later.
 extension Catalog {
-  /// By name.
   package func searches() throws(CatalogError) -> [Search] {
     try store.read { try SearchRows.searches(in: $0) }
   }

@@ -91,9 +91,7 @@ extension Catalog {
       let podcast = result.podcast.id
       let listed = try SubscriptionRows.subscribe(podcast, as: name, or: result.name, in: database)
       let search = try SearchRows.setState(.subscribed, ofResult: id, in: database)
-      changes += [
-        .subscription(listed.id, podcast: podcast), .result(id, search: search), .search(search),
-      ]
+      changes += [.subscription(listed.id, podcast: podcast), .result(id, search: search), .search(search)]
       return listed
     }
   }
@@ -172,7 +170,6 @@ extension ListedPodcast: RowCoded {
   }
 }
 
-/// How a podcast under a name lies in its rows.
 enum ListedRow {
   private static func rows(
     of table: String, _ rest: String, _ values: any Bindable..., in database: Database

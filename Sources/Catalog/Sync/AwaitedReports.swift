@@ -45,8 +45,7 @@ extension AwaitedReport {
         time = excluded.time, queue_place = excluded.queue_place, is_exchanged = excluded.is_exchanged,
         report = excluded.report, kept = excluded.kept WHERE excluded.time >= time
       """, FeedKey.text(report.podcast), report.address.forRequest, report.time, report.queuePlace,
-      isExchanged,
-      report.encoded, now)
+      isExchanged, report.encoded, now)
   }
 
   static func forget(podcast: Int64, in database: Database) throws {

@@ -3,7 +3,6 @@ package import PodcastModel
 internal import PosixKit
 internal import SQLiteKit
 
-/// A podcast that is followed, as synchronization compares it.
 package struct FollowedFeed: Hashable, Sendable {
   package var podcast: Int64
   package var subscription: Int64
@@ -52,9 +51,7 @@ package struct ExchangedState: Hashable, Sendable {
   package var time: Int64
 
   package init(position: Int64, isPlayed: Bool, time: Int64) {
-    self.position = position
-    self.isPlayed = isPlayed
-    self.time = time
+    (self.position, self.isPlayed, self.time) = (position, isPlayed, time)
   }
 }
 
@@ -192,11 +189,9 @@ extension SyncRows {
       SELECT x.episode_id FROM sync_episode x JOIN episode e ON e.id = x.episode_id
         JOIN podcast p ON p.id = e.podcast_id
       WHERE p.is_followed = 1 AND (x.position <> 0 OR x.played <> 0)
-      """
-    )
+      """)
   }
 
-  /// Gives an episode the state that another device has told.
   package mutating func apply(_ state: ListeningState, to episode: Int64) throws {
     if try EpisodeMarks.change(episode, in: database, { known, _ in known = state }) {
       changes.append(.episode(episode))
@@ -252,13 +247,10 @@ extension SyncAccount: FieldCoded {
       ?? nil
   }
 
-  func save(in database: Database) throws {
-    try database.run("UPDATE counter SET sync_account = ?", encoded)
-  }
+  func save(in database: Database) throws { try database.run("UPDATE counter SET sync_account = ?", encoded) }
 }
 
 extension Catalog {
-  /// The account that was synchronized last; nil where there was none.
   package func syncAccount() throws(CatalogError) -> SyncAccount? {
     try store.read { try SyncAccount.load(in: $0) }
   }

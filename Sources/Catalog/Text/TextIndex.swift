@@ -10,9 +10,7 @@ enum FullText {
   static func podcast(_ id: Int64, removing: Bool = false, in database: Database) throws {
     let texts = try database.first(
       "SELECT title, author, description, categories FROM podcast WHERE id = ?", id
-    ) { row in
-      [row.string(0), row.string(1), row.string(2) + "\n" + row.string(3)].map(SearchText.indexed)
-    }
+    ) { row in [row.string(0), row.string(1), row.string(2) + "\n" + row.string(3)].map(SearchText.indexed) }
     guard let texts else { return }
     try database.run(
       statement("podcast_text", removing, "rowid, title, author, rest", "?, ?, ?, ?"), values: [id] + texts)
@@ -32,7 +30,6 @@ enum FullText {
       : "INSERT INTO \(table) (\(columns)) VALUES (\(marks))"
   }
 
-  /// The texts of episodes as their rows have them, by number.
   static func texts(_ ids: [Int64], in database: Database) throws -> [EpisodeText] {
     try database.all(
       """
@@ -56,6 +53,19 @@ enum FullText {
     }
     // What is being prepared for the old one is made anew.
     try database.run("UPDATE podcast SET indexed_upto = 0, revision = revision + 1")
+  }
+
+  /// Whether the index of podcasts or that of episodes is empty by its structure row, and the tables say that it is not.
+  static func isEmptied(in database: Database) throws -> Bool {
+    let rows = ["podcast_text": "title <> ''", "episode_text": "indexed_upto > 0 AND episode_count > 0"]
+    return try rows.contains { table, row in
+      // Row 10 is the structure; behind a cookie of four bytes it has the number of its levels (fts5_index.c).
+      try database.exists(
+        """
+        SELECT 1 FROM \(table)_data WHERE id = 10 AND substr(block, 5, 1) = x'00'
+          AND EXISTS (SELECT 1 FROM podcast WHERE is_forgotten = 0 AND \(row))
+        """)
+    }
   }
 
   /// Has the index of episodes give back the room of what was taken out of it, in pieces that no verb waits for long
@@ -148,9 +158,7 @@ final class TextIndex: Sendable {
   }
 
   /// After it was emptied: at once in a command, which nobody waits for.
-  func refill() {
-    if state.withLock({ $0 == .elsewhere }) { try? fillNow() } else { fill() }
-  }
+  func refill() { if state.withLock({ $0 == .elsewhere }) { try? fillNow() } else { fill() } }
 
   /// Puts what is missing into it: before each search, so that the same words find the same. A search in a process that fills
   /// it behind does not wait for very much, as after `forget`: the folders of searches follow it.

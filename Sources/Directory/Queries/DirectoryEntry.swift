@@ -11,15 +11,15 @@ package struct DirectoryEntry: Hashable, Sendable {
   package var language: String?
   package var categories: [String]
 
-  enum Column: Int, ColumnList { case id, feed, title, author, language, categories }
+  static let columns = "p.id, p.feed, p.title, p.author, p.language, p.categories"
 
   init(_ row: borrowing Row) {
-    rank = row.int64(Column.id)
-    let feed = row.string(Column.feed)
+    rank = row.int64(0)
+    let feed = row.string(1)
     feedURL = WebAddress(feed.hasPrefix("http://") ? feed : DirectorySchema.usualScheme + feed)
-    title = row.string(Column.title)
-    author = row.stringIfPresent(Column.author)
-    language = row.stringIfPresent(Column.language)
-    categories = row.blob(Column.categories).compactMap(Categories.name)
+    title = row.string(2)
+    author = row.stringIfPresent(3)
+    language = row.stringIfPresent(4)
+    categories = row.blob(5).compactMap(Categories.name)
   }
 }

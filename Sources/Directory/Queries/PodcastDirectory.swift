@@ -86,7 +86,7 @@ package final class PodcastDirectory: Sendable {
     }
   }
 
-  static let columns = DirectoryEntry.Column.list(of: "p")
+  static let columns = DirectoryEntry.columns
 
   func query<R: Sendable>(_ body: (Database) throws -> R) throws(DirectoryError) -> R {
     let result: Result<R, DirectoryError> = opened.withLock { opened in

@@ -6,17 +6,13 @@ internal import SQLiteKit
 final class BackupDatabase {
   /// How a database's file begins (https://sqlite.org/fileformat.html).
   private static let magic = Array("SQLite format 3\0".utf8)
-  private static let tables = [
-    "Feeds", "FeedItems", "FeedMedia", "Queue", "Favorites", "podcast", "episode",
-  ]
-
+  private static let tables = ["Feeds", "FeedItems", "FeedMedia", "Queue", "Favorites", "podcast", "episode"]
   private let database: Database
   private var document = OPMLDocument()
   /// The addresses of the podcasts that are taken, by their numbers.
   private var feeds: [Int64: WebAddress] = [:]
 
   private init(_ database: Database) { self.database = database }
-
   static func isOne(_ bytes: UnsafeRawBufferPointer) -> Bool { bytes.starts(with: magic) }
 
   static func read(_ bytes: UnsafeRawBufferPointer) throws(FeedError) -> OPMLDocument {
@@ -67,9 +63,7 @@ final class BackupDatabase {
     document.feeds.append(feed)
   }
 
-  private func add(_ episode: EpisodeReport) {
-    if episode.isNews { document.episodes.append(episode) }
-  }
+  private func add(_ episode: EpisodeReport) { if episode.isNews { document.episodes.append(episode) } }
 }
 
 extension BackupDatabase {
@@ -152,7 +146,7 @@ extension BackupDatabase {
 
 extension Row {
   /// nil also where the table has no such column.
-  fileprivate func text(_ place: Int?) -> String? { place.flatMap { text(at: $0) } }
+  fileprivate func text(_ place: Int?) -> String? { place.flatMap { stringIfPresent($0) } }
 
   /// 0 also where the table has no such column.
   fileprivate func number(_ place: Int?) -> Int64 { place.map { int64($0) } ?? 0 }

@@ -8,10 +8,8 @@ package enum StateFile {
 
   package static func json(_ state: OPMLDocument) -> JSONValue {
     .object([
-      (Self.mark, .integer(Self.version)),
-      ("subscriptions", .array(state.feeds.map(Self.json))),
-      ("searches", state.searches.json),
-      ("episodes", .array(state.episodes.map(Self.json))),
+      (Self.mark, .integer(Self.version)), ("subscriptions", .array(state.feeds.map(Self.json))),
+      ("searches", state.searches.json), ("episodes", .array(state.episodes.map(Self.json))),
     ])
   }
 
@@ -26,15 +24,13 @@ package enum StateFile {
   }
 
   private static func json(_ episode: EpisodeReport) -> JSONValue {
-    let listening =
-      episode.listening(duration: nil, margin: 0, time: episode.time) ?? ListeningState()
+    let listening = episode.listening(duration: nil, margin: 0, time: episode.time) ?? ListeningState()
     return .members([
       "feed_url": episode.podcast.forRequest, "url": episode.address.forRequest, "guid": episode.guid,
       "played": listening.isPlayed,
       "position": listening.position > 0 ? Double(listening.position) / 1000 : nil,
       "last_played": listening.lastPlayed.map(CivilTime.iso8601),
-      "changed": listening.changed.map(CivilTime.iso8601),
-      "hidden": episode.isHidden, "keep": episode.isKept,
+      "changed": listening.changed.map(CivilTime.iso8601), "hidden": episode.isHidden, "keep": episode.isKept,
       "queue": episode.queuePlace > 0 ? episode.queuePlace : nil,
     ])
   }

@@ -44,7 +44,6 @@ struct EpisodeDraft {
 
   /// What names a file, the best first.
   enum FileKind: CaseIterable { case enclosure, link, mediaContent, alternate }
-
   var episode: ParsedEpisode
   var facts = FeedFacts()
   var guid = Ranked<String>()
@@ -101,6 +100,5 @@ struct FeedWarnings {
   }
 
   var count: Int { counts.count }
-
   var lines: [String] { counts.map { $0.count == 1 ? $0.text : "\($0.text) (\($0.count) times)" } }
 }

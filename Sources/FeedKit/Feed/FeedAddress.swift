@@ -73,8 +73,7 @@ enum FeedAddress {
         if isPort { isGood = false }
         isPort = true
       case UInt8(ascii: "%"): isGood = false
-      default:
-        if isPort { isGood = isGood && byte >= 48 && byte <= 57 } else { hostCount += 1 }
+      default: if isPort { isGood = isGood && byte >= 48 && byte <= 57 } else { hostCount += 1 }
       }
     }
     return hostCount > 0 && !isBracketed && isGood

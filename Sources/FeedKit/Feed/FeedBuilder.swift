@@ -43,8 +43,7 @@ final class FeedBuilder: XMLReceiver {
 
   /// - Parameter documentURL: where the document came from.
   init(documentURL: WebAddress?, limits: FeedLimits) {
-    self.documentURL = documentURL
-    self.limits = limits
+    (self.documentURL, self.limits) = (documentURL, limits)
     buffer.reserveCapacity(4096)
     super.init()
     wantsText = false
@@ -89,9 +88,7 @@ final class FeedBuilder: XMLReceiver {
     }
   }
 
-  override func text(_ bytes: Bytes) {
-    if capture != nil, state.ignoredDepth == 0 { collect(bytes) }
-  }
+  override func text(_ bytes: Bytes) { if capture != nil, state.ignoredDepth == 0 { collect(bytes) } }
 
   override func endElement() {
     if state.ignoredDepth > 0 {
@@ -181,8 +178,7 @@ final class FeedBuilder: XMLReceiver {
 
   /// An address made absolute: from the nearest `xml:base`, the channel's page or the document's address.
   func absolute(_ address: Bytes) -> WebAddress? {
-    FeedAddress.absolute(
-      address, base: state.bases.last?.address ?? state.channel.link.value ?? documentURL)
+    FeedAddress.absolute(address, base: state.bases.last?.address ?? state.channel.link.value ?? documentURL)
   }
 
   func address(_ element: XMLElement, _ attribute: StaticString) -> WebAddress? {

@@ -159,7 +159,5 @@ extension FeedRule {
   private static func first<Value>(
     _ path: any ReferenceWritableKeyPath<FeedBuilder, Value?> & Sendable,
     _ read: @escaping @Sendable (Bytes) -> Value?
-  ) -> FeedRule {
-    .text { if $0[keyPath: path] == nil { $0[keyPath: path] = read($1) } }
-  }
+  ) -> FeedRule { .text { if $0[keyPath: path] == nil { $0[keyPath: path] = read($1) } } }
 }

@@ -10,7 +10,6 @@ struct FeedVocabulary {
 
   /// A document that has more is slow, and takes no more memory.
   private static let mostNames = 4096
-
   private var known: [Key: FeedRule] = [:]
   /// The namespace of the document's own elements where it is one that we do not know.
   private var rootNamespace: String?

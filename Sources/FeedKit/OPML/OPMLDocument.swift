@@ -18,8 +18,7 @@ package struct OPMLDocument: Hashable, Sendable {
   package var link: String?
 
   package init(title: String? = nil, feeds: [Feed] = []) {
-    self.title = title
-    self.feeds = feeds
+    (self.title, self.feeds) = (title, feeds)
   }
 
   package struct Feed: Hashable, Sendable {

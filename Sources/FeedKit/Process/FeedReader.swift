@@ -7,7 +7,6 @@ internal import PosixKit
 package struct FeedReader: Sendable {
   /// This very program, also where its file has been replaced since it was started.
   package static let thisProgram = "/proc/self/exe"
-
   private let program: String
   private let patience: Double
 

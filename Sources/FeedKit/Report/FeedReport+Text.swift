@@ -8,10 +8,8 @@ extension FeedReport {
     var lines: [String] = [feed.title.map(TitleText.line) ?? "(no title)"]
     let facts: [(String, String?)] = [
       ("author", feed.author.map(TitleText.line)), ("link", feed.link?.reported),
-      ("image", feed.imageURL?.reported),
-      ("language", feed.language),
-      ("feed", feedURL?.reported), ("moved to", feed.newFeedURL?.reported),
-      ("next page", feed.nextPageURL?.reported),
+      ("image", feed.imageURL?.reported), ("language", feed.language), ("feed", feedURL?.reported),
+      ("moved to", feed.newFeedURL?.reported), ("next page", feed.nextPageURL?.reported),
     ]
     lines += facts.compactMap { label, value in value.map { "  \(label): \($0)" } }
     lines.append("\(feed.episodes.count) \(feed.episodes.count == 1 ? "episode" : "episodes")")
@@ -19,8 +17,7 @@ extension FeedReport {
       let details = [
         episode.duration.map { PositionText.clock(Int64($0) * 1000) },
         episode.enclosure?.length.map(Self.size),
-      ].compactMap(
-        \.self)
+      ].compactMap(\.self)
       lines.append("  " + name + (details.isEmpty ? "" : "  (\(details.joined(separator: ", ")))"))
     }
     lines += feed.warnings.map { "warning: " + $0 }

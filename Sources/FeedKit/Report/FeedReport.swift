@@ -21,20 +21,11 @@ package struct FeedReport: Sendable {
   /// The object of `podcastfs feed --json`: null for what the feed does not have.
   package var json: JSONValue {
     .members([
-      "title": feed.title,
-      "author": feed.author,
-      "link": feed.link?.reported,
-      "image": feed.imageURL?.reported,
-      "language": feed.language,
-      "feed_url": feedURL?.reported,
-      "description": feed.description,
-      "categories": feed.categories,
-      "explicit": feed.explicit,
-      "type": feed.type,
-      "guid": feed.guid,
-      "new_feed_url": feed.newFeedURL?.reported,
-      "next_page": feed.nextPageURL?.reported,
-      "warnings": feed.warnings,
+      "title": feed.title, "author": feed.author, "link": feed.link?.reported,
+      "image": feed.imageURL?.reported, "language": feed.language, "feed_url": feedURL?.reported,
+      "description": feed.description, "categories": feed.categories, "explicit": feed.explicit,
+      "type": feed.type, "guid": feed.guid, "new_feed_url": feed.newFeedURL?.reported,
+      "next_page": feed.nextPageURL?.reported, "warnings": feed.warnings,
       "episodes": zip(feed.episodes, names).map(Self.json),
     ])
   }
@@ -58,19 +49,11 @@ package struct FeedReport: Sendable {
   }
 
   private static func json(_ enclosure: ParsedEpisode.Enclosure) -> JSONValue {
-    .members([
-      "url": enclosure.address.reported,
-      "type": enclosure.type,
-      "length": enclosure.length,
-    ])
+    .members(["url": enclosure.address.reported, "type": enclosure.type, "length": enclosure.length])
   }
 
   private static func json(_ transcript: Transcript) -> JSONValue {
-    .members([
-      "url": transcript.url.reported,
-      "type": transcript.type,
-      "language": transcript.language,
-    ])
+    .members(["url": transcript.url.reported, "type": transcript.type, "language": transcript.language])
   }
 }
 

@@ -67,9 +67,7 @@ final class XMLDocument {
   }
 
   /// Bytes that mean nothing become U+FFFD.
-  private func decode(
-    _ content: UnsafeBufferPointer<UInt8>, by decoder: iconv_t, into text: inout [UInt8]
-  ) {
+  private func decode(_ content: UnsafeBufferPointer<UInt8>, by decoder: iconv_t, into text: inout [UInt8]) {
     iconv(decoder, nil, nil, nil, nil)
     // iconv only reads from it.
     var input = UnsafeMutableRawPointer(mutating: content.baseAddress)?.assumingMemoryBound(to: CChar.self)

@@ -4,7 +4,6 @@ internal import Glibc
 /// the parser's own copies: the same name has the same address for as long as the parser lives.
 struct XMLElement {
   typealias Name = UnsafePointer<UInt8>
-
   let localName: Name
   let prefix: Name?
   let namespace: Name?

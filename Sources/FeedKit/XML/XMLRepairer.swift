@@ -11,7 +11,6 @@ struct XMLRepairer {
   /// Byte-order marks, and the end of a document type's own declarations.
   private static let harmless = Array("\u{FEFF}]>".utf8)
   private static let roots: Set<String> = ["rss", "feed", "rdf:rdf", "channel", "opml", "html"]
-
   private var changes = FeedWarnings()
   private var reader: HTMLReader
   private var openElements: [[UInt8]] = []
@@ -111,9 +110,7 @@ extension XMLRepairer {
       closeLast()
     }
     guard name == "item" || name == "entry" else { return }
-    let containers = ["channel", "feed", "rss", "rdf:RDF"].compactMap {
-      depth(of: $0.utf8)
-    }
+    let containers = ["channel", "feed", "rss", "rdf:RDF"].compactMap { depth(of: $0.utf8) }
     guard let depth = containers.min(), depth > 1 else { return }
     for _ in 1..<depth {
       note("an element that was not closed")

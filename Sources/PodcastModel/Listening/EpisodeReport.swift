@@ -5,7 +5,6 @@ package struct EpisodeReport: Hashable, Sendable {
     case position(Int64, of: Int64?)
     /// As podcastfs itself has it, whatever the length is: in milliseconds. A played episode that was begun again has both.
     case exactly(position: Int64, isPlayed: Bool)
-
     package static let unplayed = exactly(position: 0, isPlayed: false)
     package static let played = exactly(position: 0, isPlayed: true)
   }
@@ -27,8 +26,7 @@ package struct EpisodeReport: Hashable, Sendable {
   package var queuePlace = 0
 
   package init(podcast: WebAddress, address: WebAddress, guid: String? = nil) {
-    self.podcast = podcast
-    self.address = address
+    (self.podcast, self.address) = (podcast, address)
     self.guid = Self.meaningful(guid)
   }
 

@@ -30,8 +30,7 @@ package struct RuledEpisode: Hashable, Sendable {
   package var mark = RuleMark.none
 
   package init(_ facts: EpisodeFacts, key: MediaKey) {
-    self.facts = facts
-    self.key = key
+    (self.facts, self.key) = (facts, key)
   }
 
   /// The rules ordered its download, and nobody has opened, marked or ordered it by hand since.
@@ -58,9 +57,7 @@ extension SubscriptionRules {
   package func decide(_ episodes: [RuledEpisode], isSerial: Bool, now: Int64) -> [RuleDecision] {
     var refusals: [Int64: RuleDecision.Reason] = [:]
     let order = order(isSerial: isSerial)
-    let sorted = episodes.sorted {
-      ($0.facts.published, $0.facts.id) < ($1.facts.published, $1.facts.id)
-    }
+    let sorted = episodes.sorted { ($0.facts.published, $0.facts.id) < ($1.facts.published, $1.facts.id) }
     var start = sorted.startIndex
     if order == .next, let played = sorted.compactMap(\.lastPlayed).max(),
       let last = sorted.lastIndex(where: { $0.lastPlayed == played })
@@ -117,9 +114,7 @@ extension SubscriptionRules {
     return moments.filter { $0 > now }.min()
   }
 
-  package var areIdle: Bool {
-    autoDownload ?? Amount.none == Amount.none && afterPlayed ?? .keep == .keep
-  }
+  package var areIdle: Bool { autoDownload ?? Amount.none == Amount.none && afterPlayed ?? .keep == .keep }
 
   /// Why filters and marks refuse an episode; nil where they do not.
   private func refusal(of episode: RuledEpisode) -> RuleDecision.Reason? {

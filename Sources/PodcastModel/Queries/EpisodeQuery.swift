@@ -21,7 +21,6 @@ package struct EpisodeQuery: Hashable, Sendable {
   package var season: Int?
   package var order = Order.newest
   package var limit = Self.largestLimit
-
   package static let largestLimit = 1000
 
   package init() {}
@@ -64,8 +63,7 @@ package struct EpisodeQuery: Hashable, Sendable {
     package var text: String
     package var isExact: Bool
     package init(_ text: String, isExact: Bool) {
-      self.text = text
-      self.isExact = isExact
+      (self.text, self.isExact) = (text, isExact)
     }
   }
 

@@ -248,13 +248,11 @@ extension TranscriptIndex {
     }
   }
 
-  enum Column: Int, ColumnList {
-    case first, segments, mediaKey, isOwn, name, size, changed, format, places
-  }
+  private static let columns = "first, segments, media_key, is_own, name, size, changed, format, places"
 
   static func row(of key: MediaKey, in database: Database) throws -> Known? {
     try database.first(
-      "SELECT \(Column.list(of: "t")) FROM transcript t WHERE media_key = ?", key.bytes
+      "SELECT \(columns) FROM transcript WHERE media_key = ?", key.bytes
     ) { read($0) } ?? nil
   }
 
@@ -262,26 +260,26 @@ extension TranscriptIndex {
   static func row(ofSegment number: Int64, in database: Database) throws -> Known? {
     let known =
       try database.first(
-        "SELECT \(Column.list(of: "t")) FROM transcript t WHERE first <= ? ORDER BY first DESC LIMIT 1",
+        "SELECT \(columns) FROM transcript WHERE first <= ? ORDER BY first DESC LIMIT 1",
         number
       ) { read($0) } ?? nil
     return known.flatMap { number < $0.first + $0.segments ? $0 : nil }
   }
 
   static func rows(in database: Database) throws -> [Known] {
-    try database.all("SELECT \(Column.list(of: "t")) FROM transcript t ORDER BY first") { read($0) }
+    try database.all("SELECT \(columns) FROM transcript ORDER BY first") { read($0) }
       .compactMap(\.self)
   }
 
   private static func read(_ row: borrowing Row) -> Known? {
-    guard let key = MediaKey(bytes: row.blob(Column.mediaKey)),
-      let format = TranscriptFormat(rawValue: row.int64(Column.format))
+    guard let key = MediaKey(bytes: row.blob(2)),
+      let format = TranscriptFormat(rawValue: row.int64(7))
     else { return nil }
-    let file = TranscriptFile(key: key, name: row.string(Column.name), isOwn: row.bool(Column.isOwn))
+    let file = TranscriptFile(key: key, name: row.string(4), isOwn: row.bool(3))
     return Known(
-      first: row.int64(Column.first), segments: row.int64(Column.segments), file: file,
-      state: FileState(size: row.int64(Column.size), changed: row.int64(Column.changed)), format: format,
-      places: row.blob(Column.places))
+      first: row.int64(0), segments: row.int64(1), file: file,
+      state: FileState(size: row.int64(5), changed: row.int64(6)), format: format,
+      places: row.blob(8))
   }
 
   /// Within a transaction.
