@@ -29,7 +29,18 @@ extension Catalog {
 
   /// Some episodes of one podcast from a number on, by number, with their notes.
   package func episodes(from id: Int64, count: Int) throws(CatalogError) -> [Episode] {
-    try store.read { try EpisodeRows.episodes(from: id, count: count, in: $0) }
+    try store.read { database in
+      try database.all(
+        """
+        SELECT \(Episode.columns), n.text, n.chapters FROM episode e LEFT JOIN notes n ON n.episode_id = e.id
+        WHERE e.id BETWEEN ? AND ? ORDER BY e.id LIMIT ?
+        """, id, EpisodeID.last(ofPodcast: EpisodeID.podcast(of: id)), count
+      ) { [notes = Episode.columnCount] row in
+        var episode = Episode(row)
+        (episode.notes, episode.chapters) = (row.stringIfPresent(notes), row.stringIfPresent(notes + 1))
+        return episode
+      }
+    }
   }
 
   /// For each key that is known the episode whose enclosure it names; where several share it, one of a

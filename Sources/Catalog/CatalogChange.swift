@@ -48,9 +48,7 @@ extension CatalogChange {
     }
   }
 
-  /// As the log of changes keeps it: "result(5, search: 2)".
-  var text: String { "\(self)" }
-
+  /// - Parameter text: what interpolation makes of one: "result(5, search: 2)".
   /// - Returns: `everything` for what this version does not know or what makes no sense: it comes from a file.
   init(text: some StringProtocol) {
     let numbers = text.split { !$0.isNumber && $0 != "-" }.compactMap { Int64($0) }
@@ -93,7 +91,8 @@ enum ChangeLog {
 
   static func append(_ changes: [CatalogChange], in database: Database) throws {
     let told = changes.count > changeLimit ? [.everything] : changes
-    try database.run("INSERT INTO change_log (changes) VALUES (?)", told.map(\.text).joined(separator: "\n"))
+    try database.run(
+      "INSERT INTO change_log (changes) VALUES (?)", told.map { "\($0)" }.joined(separator: "\n"))
     try database.run("DELETE FROM change_log WHERE number <= ?", database.lastInsertedID - length)
   }
 

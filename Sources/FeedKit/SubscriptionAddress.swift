@@ -9,7 +9,6 @@ package enum SubscriptionAddress {
   /// The feed's http or https address. `feed:`, `pcast:`, `itpc:` and the like are other words for http, and may stand
   /// before the real scheme ("feed:https://…"), whose colon browsers leave out ("pcast://https//…"). A host without a
   /// scheme is meant as https. Quotes and angle brackets around it do not count; several addresses are none.
-  /// - Returns: nil for anything else.
   package static func normalized(_ text: String) -> WebAddress? {
     let text = bare(text)
     let words = text.split(whereSeparator: \.isWhitespace)
@@ -36,7 +35,6 @@ package enum SubscriptionAddress {
   }
 
   /// The feed's address in a line of a list: it has a scheme, a host that may be one, and no blanks.
-  /// - Returns: nil for anything else.
   static func listed(_ line: String) -> WebAddress? {
     let text = bare(line)
     guard scheme(of: text[...]) != nil, !text.contains(where: { $0.isWhitespace || $0 == "\u{FFFD}" }),

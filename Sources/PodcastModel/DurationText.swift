@@ -9,7 +9,6 @@ package enum DurationText {
     return text.withUTF8 { seconds($0) }
   }
 
-  /// - Returns: as above.
   package static func seconds(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
     var text = bytes.drop { $0 <= 0x20 }
     while let last = text.last, last <= 0x20 { text.removeLast() }

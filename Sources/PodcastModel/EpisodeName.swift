@@ -34,7 +34,6 @@ package enum EpisodeName {
     return name.isEmpty ? untitled : cut(name)
   }
 
-  /// Whether a podcast's directory can have this name.
   package static func isDirectoryName(_ name: String) -> Bool {
     let cleaned = FileNameText.trimmedStart(FileNameText.cleaned(name))
     // By their bytes: names that only look the same are others to the kernel.

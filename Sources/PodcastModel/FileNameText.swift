@@ -99,17 +99,13 @@ package enum FileNameText {
   static func withoutDeviceName(_ text: String) -> String {
     let base = text.prefix { $0 != "." }
     let word = trimmedEnd(String(base)).uppercased()
-    guard isDevice(word) else { return text }
+    guard devices.contains(word) else { return text }
     return trimmedEnd(String(base)) + "_" + text[base.endIndex...]
   }
 
-  private static func isDevice(_ word: String) -> Bool {
-    if ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$"].contains(word) { return true }
-    guard word.hasPrefix("COM") || word.hasPrefix("LPT") else { return false }
-    let number = word.unicodeScalars.dropFirst(3)
-    guard number.count == 1, let digit = number.first else { return false }
-    return ("0"..."9").contains(digit) || ["¹", "²", "³"].contains(digit)
-  }
+  private static let devices = Set(
+    ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$"]
+      + ["COM", "LPT"].flatMap { port in "0123456789¹²³".map { port + String($0) } })
 
   /// The character that stands in a file name for one of `/ \ : * ? " < > |`; nil where the character is left out.
   private static func replacement(

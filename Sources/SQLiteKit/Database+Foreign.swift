@@ -1,6 +1,5 @@
 internal import CSQLite
 internal import Glibc
-internal import WebValues
 
 // Databases that strangers have made, and that are only read.
 extension Database {
@@ -28,11 +27,5 @@ extension Database {
         default: return SQLITE_DENY
         }
       }, names)
-  }
-
-  /// An address of a file that does not change (https://sqlite.org/uri.html).
-  static func immutableAddress(of path: String) -> String {
-    let names = path.split(separator: "/", omittingEmptySubsequences: false)
-    return "file:\(names.map { PercentEncoding.encode(String($0)) }.joined(separator: "/"))?immutable=1"
   }
 }

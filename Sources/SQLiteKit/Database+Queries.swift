@@ -30,7 +30,6 @@ extension Database {
     }
   }
 
-  /// The statement that adds a row with these columns.
   package static func insertion(into table: String, _ columns: [String]) -> String {
     let marks = Array(repeating: "?", count: columns.count).joined(separator: ", ")
     return "INSERT INTO \(table) (\(columns.joined(separator: ", "))) VALUES (\(marks))"
@@ -68,7 +67,6 @@ extension Database {
     }
   }
 
-  /// What `body` makes of the first row; nil where there is none.
   package func first<T>(
     _ sql: String, _ values: any Bindable..., as body: (borrowing Row) -> T
   ) throws(DatabaseError) -> T? {
@@ -81,7 +79,6 @@ extension Database {
     try all(sql, values: values) { $0.int64(0) }
   }
 
-  /// The one in the first row; nil where there is none.
   package func number(_ sql: String, _ values: any Bindable...) throws(DatabaseError) -> Int64? {
     try withStatement(sql, values) { statement throws(DatabaseError) in
       try statement.step() ? Row(statement.handle).int64(0) : nil

@@ -1,6 +1,7 @@
 internal import CSQLite
 internal import Glibc
 internal import PosixKit
+internal import WebValues
 
 /// A connection to an SQLite database.
 ///
@@ -46,7 +47,7 @@ package final class Database {
     do throws(DatabaseError) {
       try self.init(opening: path, options)
     } catch {
-      throw DatabaseFiles(of: path).explain(error, options)
+      throw error.naming(filesOf: path, options)
     }
   }
 
@@ -56,7 +57,7 @@ package final class Database {
     if options.isImmutable { access |= SQLITE_OPEN_URI }
     var opened: OpaquePointer?
     let code = sqlite3_open_v2(
-      options.isImmutable ? Self.immutableAddress(of: path) : path, &opened,
+      options.isImmutable ? "file:\(PercentEncoding.path(path))?immutable=1" : path, &opened,
       access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
     guard let opened else { throw DatabaseError(code: SQLITE_NOMEM, message: "out of memory") }
     guard code == SQLITE_OK else {

@@ -37,18 +37,8 @@ package struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible
     DatabaseError(code: SQLITE_MISMATCH, message: "its tables are of version \(found), not \(known)")
   }
 
-  /// The file system cannot map a file into the memory of several processes, which SQLite needs for its write-ahead log
-  /// (https://sqlite.org/wal.html).
-  static func noSharedMaps(of path: String, variable: String?, code: Int32) -> DatabaseError {
-    let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-    var message = "SQLite needs shared memory maps, which the file system of \(directory) does not have"
-    if let variable { message += ": set \(variable) to a folder on another one" }
-    var error = DatabaseError(code: code, message: message)
-    error.file = path
-    return error
-  }
-
-  /// Nothing is damaged: the file system cannot do what SQLite needs.
+  /// Nothing is damaged: the file system cannot map a file into the memory of several processes, which SQLite needs for its
+  /// write-ahead log (https://sqlite.org/wal.html).
   package var isMisplaced: Bool { Self.mapFailures.contains(code) }
   private static let mapFailures = [SQLITE_IOERR | 21 << 8, SQLITE_IOERR | 18 << 8]
 
@@ -83,4 +73,31 @@ package struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible
   }
 
   var primary: Int32 { code & 0xff }
+}
+
+extension DatabaseError {
+  /// The same with the name of the file that may not be used: the database's own, or one that SQLite keeps beside it
+  /// (https://sqlite.org/tempfiles.html). Opens none: to close it would take away the locks that this process has on it
+  /// (https://sqlite.org/howtocorrupt.html).
+  func naming(filesOf given: String, _ options: Database.Options) -> DatabaseError {
+    let resolved = realpath(given, nil)
+    defer { free(resolved) }
+    let path = resolved.map { String(cString: $0) } ?? given
+    var named = self
+    if isMisplaced {
+      let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+      named.message = "SQLite needs shared memory maps, which the file system of \(directory) does not have"
+      if let variable = options.placeVariable {
+        named.message += ": set \(variable) to a folder on another one"
+      }
+      named.file = path
+    } else if [SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_READONLY].contains(primary) {
+      for file in ["-wal", "-shm", "-journal"].map({ path + $0 }) {
+        if access(file, options.isReadOnly ? R_OK : R_OK | W_OK) == 0 || Errno.current == .ENOENT { continue }
+        (named.message, named.file) = ("\(file): \(Errno.current)", file)
+        break
+      }
+    }
+    return named
+  }
 }

@@ -3,7 +3,6 @@ internal import Glibc
 /// Reads dates as feeds and servers write them: RFC 822 and 2822 in all their variants (also HTTP's,
 /// RFC 9110 §5.6.7), ISO 8601 and RFC 3339.
 package enum DateText {
-  /// - Returns: seconds since 1970, or nil where no date can be read.
   package static func seconds(_ text: String) -> Int64? {
     var text = text
     return text.withUTF8 { seconds($0) }

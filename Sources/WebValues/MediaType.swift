@@ -74,7 +74,6 @@ package enum MediaType {
     }
   }
 
-  /// By the type and by the address.
   private static func kinds(_ type: String?, _ url: WebAddress) -> [Kind] {
     [type.flatMap { byType[essence($0)] }, kind(of: url)].compactMap(\.self)
   }

@@ -41,15 +41,25 @@ import Testing
     #expect(fixture.keepers.count == 1)
   }
 
-  /// Another process has set the catalogue aside, or the user has removed it.
-  @Test(arguments: [true, false]) func aMountGoesOnWithTheNewCatalogue(isSetAside: Bool) throws {
+  /// Another process has set the catalogue aside, for its version or for damage that it met, or the user has removed it.
+  @Test(arguments: ["other version", "removed", "damaged"])
+  func aMountGoesOnWithTheNewCatalogue(whatHappens: String) throws {
     let fixture = try MountFixture.prepared()
     let first = try #require(fixture.mountProcess)
     let data = fixture.environment.home.path("data/podcastfs")
     #expect(eventually { access("\(data)/subscriptions.opml", F_OK) == 0 })
-    if isSetAside {
-      try Database(path: "\(data)/catalog.sqlite").script("PRAGMA user_version = 999")
-    } else {
+    switch whatHappens {
+    case "other version": try Database(path: "\(data)/catalog.sqlite").script("PRAGMA user_version = 999")
+    case "damaged":
+      let database = try Database(path: "\(data)/catalog.sqlite")
+      let page = try #require(
+        try database.number("SELECT rootpage FROM sqlite_schema WHERE name = 'episode'"))
+      #expect(eventually { (try? database.checkpoint()) == true })
+      try FileDescriptor(opening: "\(data)/catalog.sqlite", O_WRONLY)
+        .write(Array(repeating: 0xAA, count: 4096), at: (page - 1) * 4096)
+      let found = try fixture.run("find", "is:unplayed")
+      #expect(found.errors.contains("it was set aside as"), "\(found)")
+    default:
       for ending in ["", "-commits", "-wal", "-shm"] { unlink("\(data)/catalog.sqlite\(ending)") }
     }
     #expect(try fixture.run("list").output.contains(MountFixture.podcast))

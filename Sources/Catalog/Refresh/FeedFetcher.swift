@@ -156,7 +156,7 @@ extension HTTPResponseHead {
 }
 
 struct FeedFailure: Error, Sendable {
-  enum Cause: Sendable {
+  enum Cause: Equatable, Sendable {
     /// No answer came, or not all of it.
     case request(HTTPError)
     case status(Int)
@@ -210,8 +210,6 @@ struct FeedFailure: Error, Sendable {
 
   var httpCode: HTTPError.Code? { if case .request(let error) = cause { error.code } else { nil } }
   var isCancelled: Bool { httpCode == .cancelled }
-  var isOfAnotherShow: Bool { if case .anotherShow = cause { true } else { false } }
-  var isGone: Bool { if case .status(410) = cause { true } else { false } }
 
   /// Another network may give another answer: no host has answered, or a page that some networks show to everybody.
   var mayBeTheNetworks: Bool {

@@ -180,7 +180,9 @@ struct FeedRefresh: Sendable {
     case .anotherShow, .notAFeed, .status: isInnocent = false
     }
     // An address that has led elsewhere for days will go on.
-    let isLost = failure.isGone || failure.isOfAnotherShow && podcast.failures >= Self.patientFailures
+    let isLost =
+      failure.cause == .status(410)
+      || failure.cause == .anotherShow && podcast.failures >= Self.patientFailures
     // Only the first of several failures in a row is logged: a host may be away for a week.
     if podcast.failures == 0 { log.write("cannot refresh \(podcast.feedURL.shown): \(failure.error)") }
     try store.change(.refresh) { database, changes in

@@ -128,11 +128,8 @@ package struct AppleAnswer {
     }
     podcast.episodeCount = max(Int(clamping: result["trackCount"]?.wholeNumber ?? 0), 0)
     podcast.newest = result["releaseDate"]?.text.flatMap { DateText.seconds($0) }
-    switch result["collectionExplicitness"]?.text {
-    case "explicit": podcast.explicit = true
-    case "notExplicit", "cleaned": podcast.explicit = false
-    default: break
-    }
+    let words = ["explicit": true, "notExplicit": false, "cleaned": false]
+    podcast.explicit = (result["collectionExplicitness"]?.text).flatMap { words[$0] }
     return podcast
   }
 }

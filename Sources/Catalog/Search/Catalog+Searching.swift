@@ -192,22 +192,13 @@ extension Catalog {
       throw CatalogError(error)
     }
     guard response.head.status == 200 else {
-      let error = Self.error(response.head)
+      let host = WebAddress(response.head.effectiveURL).host ?? AppleSearch.name
+      var error = CatalogError(status: response.head.status, host: host)
+      // Apple's throttling looks like a refusal.
+      error.errno = [403: .EAGAIN, 404: .EIO, 410: .EIO][response.head.status] ?? error.errno
       if error.errno == .EAGAIN { try store.write { try apple.exhaustCalls(now: store.now, in: $0) } }
       throw error
     }
     return response
-  }
-
-  private static func error(_ head: HTTPResponseHead) -> CatalogError {
-    var error = CatalogError(
-      status: head.status, host: WebAddress(head.effectiveURL).host ?? AppleSearch.name)
-    switch head.status {
-    // Apple's throttling looks like a refusal.
-    case 403: error.errno = .EAGAIN
-    case 404, 410: error.errno = .EIO
-    default: break
-    }
-    return error
   }
 }

@@ -96,21 +96,8 @@ struct EpisodeRecord: RowCoded, Sendable {
   }
 }
 
-/// Queries for episodes; all but the first give them without their notes.
+/// Queries for episodes, which give them without their notes.
 enum EpisodeRows {
-  static func episodes(from id: Int64, count: Int, in database: Database) throws -> [Episode] {
-    try database.all(
-      """
-      SELECT \(Episode.columns), n.text, n.chapters FROM episode e LEFT JOIN notes n ON n.episode_id = e.id
-      WHERE e.id BETWEEN ? AND ? ORDER BY e.id LIMIT ?
-      """, id, EpisodeID.last(ofPodcast: EpisodeID.podcast(of: id)), count
-    ) { [notes = Episode.columnCount] row in
-      var episode = Episode(row)
-      (episode.notes, episode.chapters) = (row.stringIfPresent(notes), row.stringIfPresent(notes + 1))
-      return episode
-    }
-  }
-
   /// All of a podcast, also hidden ones, in the order in which they were first seen.
   /// - Parameter make: what becomes of each: a large podcast's need not be in memory together.
   static func all<Row: RowCoded, Made>(

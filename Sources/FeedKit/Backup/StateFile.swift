@@ -35,12 +35,10 @@ package enum StateFile {
     ])
   }
 
-  /// Whether a document is one, by its beginning.
   static func isOne(_ bytes: UnsafeRawBufferPointer) -> Bool {
     String(decoding: bytes.prefix(256), as: UTF8.self).contains("\"\(mark)\"")
   }
 
-  /// Reads one.
   /// - Returns: nil for any other document.
   static func document(_ bytes: UnsafeRawBufferPointer) throws(FeedError) -> OPMLDocument? {
     guard isOne(bytes), let value = try? JSONValue(parsing: Array(bytes)),
@@ -75,7 +73,8 @@ package enum StateFile {
       podcast: WebAddress(podcast), address: WebAddress(address), guid: value["guid"]?.text)
     let changed = value["changed"]?.text.flatMap { DateText.seconds($0) }
     let isPlayed = value["played"]?.flag == true
-    let position = max(value["position"]?.milliseconds ?? 0, 0)
+    let seconds = value["position"]?.decimal ?? 0
+    let position = (0..<1e12).contains(seconds) ? Int64((seconds * 1000).rounded()) : 0
     if position > 0 || isPlayed || changed != nil {
       episode.state = .exactly(position: position, isPlayed: isPlayed)
     }
@@ -85,16 +84,5 @@ package enum StateFile {
     episode.isKept = value["keep"]?.flag == true
     episode.queuePlace = Int(clamping: min(max(value["queue"]?.wholeNumber ?? 0, 0), 100_000))
     return episode.isNews ? episode : nil
-  }
-}
-
-extension JSONValue {
-  /// Of a number of seconds.
-  fileprivate var milliseconds: Int64? {
-    switch self {
-    case .integer(let seconds) where seconds.magnitude < 1 << 40: seconds * 1000
-    case .number(let seconds) where seconds.magnitude < 1e12: Int64((seconds * 1000).rounded())
-    default: nil
-    }
   }
 }

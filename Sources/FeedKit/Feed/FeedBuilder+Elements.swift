@@ -35,18 +35,11 @@ extension FeedBuilder {
     return .text { $0.addFile(.link, $1, file) }
   }
 
-  func takeGuid(_ text: Bytes, isPermalink: Bool) {
-    draft.guid.offer(FeedText.string(text), rank: 3)
-    // An address without a scheme is more often a plain number.
-    if isPermalink { draft.facts.link.offer(FeedAddress.absolute(text), rank: 1) }
-  }
-
   func addFile(_ kind: EpisodeDraft.FileKind, _ element: XMLElement, _ attribute: StaticString) {
     guard let address = element.attributeBytes(attribute) else { return }
     addFile(kind, address, FileDescription(element))
   }
 
-  /// - Parameter address: as the feed writes it.
   func addFile(_ kind: EpisodeDraft.FileKind, _ address: Bytes, _ file: FileDescription) {
     let trimmed = FeedText.trimmed(address)
     if trimmed.isEmpty || draft.files.count >= EpisodeDraft.most { return }

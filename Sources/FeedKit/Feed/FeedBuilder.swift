@@ -41,7 +41,6 @@ final class FeedBuilder: XMLReceiver {
   private let documentURL: WebAddress?
   private let limits: FeedLimits
 
-  /// - Parameter documentURL: where the document came from.
   init(documentURL: WebAddress?, limits: FeedLimits) {
     (self.documentURL, self.limits) = (documentURL, limits)
     buffer.reserveCapacity(4096)

@@ -89,7 +89,11 @@ enum FeedRule: Sendable {
       .element { builder, element in
         // RSS 2.0: a guid is the address of the item's page, unless the attribute says that it is none.
         let isPermalink = element.attribute("ispermalink")?.lowercased() != "false"
-        return .text { $0.takeGuid($1, isPermalink: isPermalink) }
+        return .text { builder, text in
+          builder.draft.guid.offer(FeedText.string(text), rank: 3)
+          // An address without a scheme is more often a plain number.
+          if isPermalink { builder.draft.facts.link.offer(FeedAddress.absolute(text), rank: 1) }
+        }
       }
     case "id", "atom:id": .text { $0.draft.guid.offer(FeedText.string($1), rank: 2) }
     case "pubdate", "atom:published", "atom:issued": published(rank: 3)

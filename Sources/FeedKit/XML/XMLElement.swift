@@ -21,7 +21,6 @@ struct XMLElement {
     return trimmed.isEmpty ? nil : FeedText.string(trimmed)
   }
 
-  /// The value's bytes.
   /// - Parameter prefix: the name's prefix; nil for any and for none.
   func attributeBytes(_ name: StaticString, prefix: StaticString? = nil) -> UnsafeBufferPointer<UInt8>? {
     guard let attributes else { return nil }

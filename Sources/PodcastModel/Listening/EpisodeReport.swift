@@ -44,15 +44,12 @@ package struct EpisodeReport: Hashable, Sendable {
     return isBlank || guid.lowercased() == "null" ? nil : guid
   }
 
-  /// Says what the catalogue has.
   package mutating func take(_ listening: ListeningState) {
     guard let changed = listening.changed else { return }
     state = .exactly(position: listening.position, isPlayed: listening.isPlayed)
     (time, lastPlayed) = (changed, listening.lastPlayed ?? 0)
   }
 
-  /// What the catalogue is to have.
-  /// - Parameters: see `EpisodeReport.State.listening`.
   package func listening(duration: Int?, margin: Int, time: Int64) -> ListeningState? {
     state?.listening(duration: duration, margin: margin, time: time).with(lastPlayed: lastPlayed)
   }
@@ -67,7 +64,6 @@ extension EpisodeReport.State {
     }
   }
 
-  /// - Returns: nil where the kind is none.
   fileprivate init?(kind: Int64, position: Int64, length: Int64?) {
     switch kind {
     case 1, 2: self = .exactly(position: position, isPlayed: kind == 2)

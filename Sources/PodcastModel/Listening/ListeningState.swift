@@ -10,7 +10,6 @@ package struct ListeningState: Hashable, Sendable {
 
   package init() {}
 
-  /// Reads back what was stored.
   package init(position: Int64, isPlayed: Bool, lastPlayed: Int64?, changed: Int64?) {
     (self.position, self.isPlayed, self.lastPlayed) = (position, isPlayed, lastPlayed)
     self.changed = changed

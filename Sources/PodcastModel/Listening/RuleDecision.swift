@@ -48,7 +48,6 @@ package enum RuleMark: Int, Sendable {
 }
 
 extension SubscriptionRules {
-  /// Decides for all episodes of a subscription.
   /// - Parameters:
   ///   - episodes: in any order.
   ///   - isSerial: `itunes:type` of the feed is "serial": the order is then `next` where no rule says otherwise.
@@ -116,7 +115,6 @@ extension SubscriptionRules {
 
   package var areIdle: Bool { autoDownload ?? Amount.none == Amount.none && afterPlayed ?? .keep == .keep }
 
-  /// Why filters and marks refuse an episode; nil where they do not.
   private func refusal(of episode: RuledEpisode) -> RuleDecision.Reason? {
     let facts = episode.facts
     if facts.marks.contains(.hidden) { return .isHidden }

@@ -96,7 +96,8 @@ extension SubscriptionRules.Key {
   /// A value in the one form of all that mean the same; nil where it means nothing.
   fileprivate func canonical(_ text: String) -> String? {
     switch self {
-    case .autoDownload: SubscriptionRules.Amount(text: text)?.text
+    case .autoDownload:
+      text == "all" ? text : AgeText.seconds(text).map(AgeText.text) ?? text.wholeNumber.map(String.init)
     case .autoOrder: SubscriptionRules.Order(rawValue: text)?.rawValue
     case .include, .exclude:
       SubscriptionRules.phrases(text).map { phrases in
@@ -107,7 +108,12 @@ extension SubscriptionRules.Key {
       SubscriptionRules.kinds(text).map { kinds in
         EpisodeKind.allCases.filter(kinds.contains).map(\.rawValue).joined(separator: ",")
       }
-    case .afterPlayed: SubscriptionRules.AfterPlayed(text: text)?.text
+    case .afterPlayed:
+      if case .drop(let seconds)? = SubscriptionRules.AfterPlayed(text: text) {
+        seconds == 0 ? "drop" : "drop:\(AgeText.text(seconds))"
+      } else {
+        text == "keep" ? text : nil
+      }
     case .notify: ["0", "1"].contains(text) ? text : nil
     }
   }
@@ -164,15 +170,6 @@ extension SubscriptionRules.Amount {
       return nil
     }
   }
-
-  fileprivate var text: String {
-    switch self {
-    case .none: "0"
-    case .count(let count): String(count)
-    case .age(let seconds): AgeText.text(seconds)
-    case .all: "all"
-    }
-  }
 }
 
 extension SubscriptionRules.AfterPlayed {
@@ -185,14 +182,6 @@ extension SubscriptionRules.AfterPlayed {
       self = .drop(after: seconds)
     } else {
       return nil
-    }
-  }
-
-  fileprivate var text: String {
-    switch self {
-    case .keep: "keep"
-    case .drop(0): "drop"
-    case .drop(let seconds): "drop:\(AgeText.text(seconds))"
     }
   }
 }

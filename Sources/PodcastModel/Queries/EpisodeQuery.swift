@@ -31,12 +31,7 @@ package struct EpisodeQuery: Hashable, Sendable {
     case downloading, paused, failed, hidden
 
     /// Whether the state of its download decides, not the catalogue.
-    package var isOfDownload: Bool {
-      switch self {
-      case .cached, .kept, .downloading, .paused, .failed: true
-      default: false
-      }
-    }
+    package var isOfDownload: Bool { [.cached, .kept, .downloading, .paused, .failed].contains(self) }
   }
 
   package enum Order: String, Hashable, Sendable {
@@ -125,33 +120,23 @@ extension EpisodeQuery {
 
 // The folders that are always there.
 extension EpisodeQuery {
-  package static let downloading = ofStage(.downloading)
-  package static let paused = ofStage(.paused)
-  package static let failed = ofStage(.failed)
-  package static let downloaded = ofStage(.cached)
-
-  package static let queue: EpisodeQuery = {
-    var query = ofStage(.queued)
-    query.order = .queue
-    return query
-  }()
+  package static let downloading = EpisodeQuery([.downloading])
+  package static let paused = EpisodeQuery([.paused])
+  package static let failed = EpisodeQuery([.failed])
+  package static let downloaded = EpisodeQuery([.cached])
+  package static let queue = EpisodeQuery([.queued], order: .queue)
 
   /// - Parameters:
   ///   - limit: the most episodes that it shows.
   ///   - days: how old they are at most; 0 for any age.
   package static func latest(_ limit: Int, days: Int) -> EpisodeQuery {
-    var query = EpisodeQuery()
-    query.states = [.unplayed, .followed]
+    var query = EpisodeQuery([.unplayed, .followed], limit: limit)
     query.excludedStates = [.hidden]
     query.newer = days == 0 ? nil : .ago(Int64(days) * 86_400)
-    query.limit = limit
     return query
   }
 
-  private static func ofStage(_ state: State) -> EpisodeQuery {
-    var query = EpisodeQuery()
-    query.states = [state]
-    query.limit = .max
-    return query
+  private init(_ states: Set<State>, order: Order = .newest, limit: Int = .max) {
+    (self.states, self.order, self.limit) = (states, order, limit)
   }
 }
