@@ -48,7 +48,7 @@ package struct TransferCore: Hashable {
   var network: Int64 = 0
   var phase = Phase.listing
   /// Whether the store is on the cache's disk: what leaves that makes room for rows.
-  private(set) var isStoreBesideCache: Bool
+  let isStoreBesideCache: Bool
   private var outbox = Outbox()
   private var lastNumber: UInt64
 
