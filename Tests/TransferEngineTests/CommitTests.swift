@@ -1,3 +1,4 @@
+import PosixKit
 import Testing
 import TransferEngine
 import TransferProtocol
@@ -89,6 +90,7 @@ import TransferProtocol
     world.answer(100_000)
     world.bring(50_000)
     world.refusesRows = true
+    world.refusal = TransferFailure(.ENOSPC, "the disk is full")
     world.say { .order(id: $0, .drop(world.requests[0].key)) }
     #expect(world.state(0) == .downloading && world.asked == 2)
     world.refusesRows = false

@@ -1,4 +1,5 @@
 import PodcastModel
+import PosixKit
 import Testing
 import TransferEngine
 import TransferProtocol
@@ -32,17 +33,50 @@ import TransferProtocol
     #expect(world.asked == 1 && world.state(0) == .downloading)
   }
 
-  /// A drop makes room for its own row on a full disk, so its files go first.
-  @Test func aDropIsStoredWhenItsFilesAreGone() {
+  @Test func aDropIsStoredThenItsFilesGoThenItIsConfirmed() {
     let world = worldWithAnEpisode()
-    world.removesAtOnce = false
-    let (before, commits) = (world.sent.count, world.commits)
-    world.say { .order(id: $0, .drop(world.requests[0].key)) }
+    let key = world.requests[0].key
+    (world.removesAtOnce, world.savesAtOnce) = (false, false)
+    let before = world.sent.count
+    world.say { .order(id: $0, .drop(key)) }
+    #expect(world.removed.isEmpty)
+    world.save()
+    #expect(world.records[key]?.state == .remote && !world.removed.isEmpty)
     #expect(world.sent.count == before && world.state(0) == .cached)
-    world.handle(.removed(world.requests[0].key))
+    world.handle(.removed(key))
     #expect(world.state(0) == .remote)
     #expect(world.sent.last?.message == .answer(2))
-    #expect(world.commits > commits && world.records[world.requests[0].key]?.state == .remote)
+  }
+
+  @Test(arguments: [true, false]) func aDropThatTheStoreRefusesTakesNoFile(isKept: Bool) {
+    let world = worldWithAnEpisode()
+    let key = world.requests[0].key
+    if isKept { world.say { .order(id: $0, .setKept(world.requests[0], true)) } }
+    world.refusesRows = true
+    world.say { .order(id: $0, .drop(key)) }
+    #expect(world.state(0) == .cached && world.removed.isEmpty && world.files[key] != nil)
+    world.refusesRows = false
+    world.wait(10)
+    #expect(world.records[key]?.state == .cached)
+  }
+
+  /// What goes from the cache's disk makes room for the row where the store is on the same one.
+  @Test(arguments: [true, false]) func aDropOnAFullDiskTakesItsFilesFirst(isStoreBesideCache: Bool) {
+    let world = EngineWorld(1, hosts: 1, isStoreBesideCache: isStoreBesideCache)
+    let key = world.requests[0].key
+    world.say { .order(id: $0, .start(world.requests[0])) }
+    world.answer(700_000)
+    world.bring(700_000)
+    world.end(nil)
+    world.refusal = TransferFailure(.ENOSPC, "the disk is full")
+    (world.refusesRows, world.removesAtOnce) = (true, false)
+    world.say { .order(id: $0, .drop(key)) }
+    #expect(world.removed.isEmpty != isStoreBesideCache)
+    world.refusesRows = false
+    if isStoreBesideCache { world.handle(.removed(key)) }
+    world.wait(10)
+    #expect(world.sent.last?.message == (isStoreBesideCache ? .answer(2) : .answer(2, world.refusal)))
+    #expect(world.records[key]?.state == (isStoreBesideCache ? .remote : .cached))
   }
 
   /// As on a disk that has become read-only.

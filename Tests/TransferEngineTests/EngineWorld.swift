@@ -42,8 +42,9 @@ final class EngineWorld {
   private(set) var commits = 0
   /// Whether records are written when they are given; else when `save` is called.
   var savesAtOnce = true
-  /// Whether the disk has no room for records.
+  /// Whether the disk takes no records, and why.
   var refusesRows = false
+  var refusal = TransferFailure.lasting("the disk is full")
   private var unsaved: [(rows: [TransferStatus], removed: [MediaKey])] = []
   /// Whether nothing is let go of when that is asked for; else a test answers.
   var evictsAtOnce = true
@@ -87,7 +88,8 @@ final class EngineWorld {
   init(
     _ count: Int, hosts: Int, now: Double = 1000, records: [MediaKey: TransferStatus] = [:],
     files: [MediaKey: (representation: Representation, present: ByteRanges)] = [:],
-    found: [FoundFile] = [], listsAtOnce: Bool = true, _ change: (inout TransferSettings) -> Void = { _ in }
+    found: [FoundFile] = [], listsAtOnce: Bool = true, isStoreBesideCache: Bool = true,
+    _ change: (inout TransferSettings) -> Void = { _ in }
   ) {
     var settings = TransferSettings()
     settings.minimumFree = 0
@@ -104,7 +106,8 @@ final class EngineWorld {
         key: MediaKey(address: WebAddress(url)), url: url, title: "", show: "", fileName: "")
     }
     engine = TransferCore(
-      records: store.unfinished, rows: store.stored, settings: settings, seed: 1, now: Self.moment(now))
+      records: store.unfinished, rows: store.stored, settings: settings,
+      isStoreBesideCache: isStoreBesideCache, seed: 1, now: Self.moment(now))
     take(engine.start())
     handle(.joined(client, answersAddresses: false))
   }
@@ -157,7 +160,7 @@ final class EngineWorld {
   }
 
   private func write(_ rows: [TransferStatus], _ removed: [MediaKey]) -> Event {
-    if refusesRows { return .saved(.lasting("the disk is full")) }
+    if refusesRows { return .saved(refusal) }
     for row in rows { records[row.key] = row }
     for key in removed { records[key] = nil }
     return .saved(nil)

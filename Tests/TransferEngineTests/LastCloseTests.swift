@@ -59,7 +59,9 @@ import TransferProtocol
     world.removesAtOnce = false
     let (key, refusal) = (world.requests[0].key, TransferFailure(.EROFS, "read-only"))
     for id: UInt64 in [2, 3] {
+      let files = world.files
       world.handle(.said(first, .order(id: id, .dropAtClose(key))))
+      world.files = files
       world.handle(.removed(key, refusal))
       #expect(world.sent.contains { $0.message == .answer(id, refusal) })
     }

@@ -65,7 +65,6 @@ struct Download: Hashable {
   var record: TransferStatus
   var demand: Demand
   var content: Content
-  /// The current generation's files, while anybody needs them.
   var files: OpenFiles?
   var fetches: [Fetch] = []
   var readers: [Reader] = []
@@ -151,7 +150,6 @@ struct Download: Hashable {
   }
 
   func isHeldOpen(at now: Instant) -> Bool { !readers.isEmpty || awaitsReaders.map { $0 > now } ?? false }
-  /// Whether a response that is under way, or the last one, has told that there is no length.
   var hasNoLength: Bool { openFiles.map { $0.representation.total == nil } ?? false }
   var isConfirmed: Bool { fetches.contains(where: \.isConfirmed) }
 
@@ -255,10 +253,7 @@ struct Download: Hashable {
     }
     record.request = request
   }
-}
 
-// What is wanted of it. Pure: the core does what follows.
-extension Download {
   /// - Parameter client: whose reader asks; nil where it is ordered.
   mutating func want(by client: ClientID?, place: Int64, at now: Instant) {
     let isNew = demand == .none && content != .whole
@@ -306,6 +301,7 @@ extension Download {
   /// Does what was ordered. Also on a copy, to learn the row that is committed first.
   mutating func obey(_ order: CommandLog.Order, at now: Instant) {
     if let request = order.order.request { take(request) }
+    if order.order.takesFiles { (content, files, mustLook, record.received) = (.nothing, nil, false, 0) }
     switch order.order.verb {
     case .start: want(by: nil, place: order.place, at: now)
     case .pause: pause()

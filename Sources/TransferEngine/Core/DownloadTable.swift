@@ -21,7 +21,6 @@ package struct StoredRows: Hashable, Sendable {
 /// All downloads: values of the active ones, rows of the others. An event costs what is active.
 struct DownloadTable: Hashable {
   private(set) var active: [MediaKey: Download] = [:]
-  /// Those with changes whose consequences are not done.
   private(set) var dirty: Set<MediaKey> = []
   /// Bytes of all episodes, which count in `cache_size`.
   private(set) var bytes: Int64
@@ -36,7 +35,6 @@ struct DownloadTable: Hashable {
   var keys: [MediaKey] { active.keys + resting(.all).map(\.key) }
   func status(of key: MediaKey) -> TransferStatus? { active[key]?.status ?? rows.record(key) }
   func record(of key: MediaKey) -> TransferStatus? { active[key]?.record ?? rows.record(key) }
-  /// Whether the store knows it, as far as it has been told.
   func hasRow(_ key: MediaKey) -> Bool { active[key].map { $0.told.row != nil } ?? (rows.record(key) != nil) }
 
   /// Whether nothing of the download is here: it was dropped or evicted, or no byte ever came.

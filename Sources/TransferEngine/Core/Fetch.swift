@@ -57,7 +57,6 @@ struct Reader: Hashable {
 
   let name: ClientNumber
   let intent: OpenIntent
-  /// Which copy it reads; nil until it has one.
   var generation: UInt32?
   let begun: Instant
   /// Whether a read has come (which makes `downloadAtRead` download).
@@ -95,7 +94,6 @@ struct Intake: Hashable, Sendable {
   let start: Int64
   private(set) var position: Int64
   private(set) var arrived: Int64
-  /// Bytes given to the disk and not answered yet.
   private(set) var inFlight: Int64 = 0
   /// Whether the disk compares: nothing more is given before it has answered.
   private(set) var isComparing = false
@@ -154,7 +152,6 @@ struct Intake: Hashable, Sendable {
 
   mutating func wrote(_ range: Range<Int64>) { inFlight -= range.length }
 
-  /// A disk thread has compared bytes of the response with the stored bytes of `range`.
   /// - Parameter agreed: how many of them are equal.
   /// - Returns: `isSame`: all are equal. `isShown`: enough were compared by now to take both for the same file.
   mutating func compared(_ range: Range<Int64>, agreed: Int64) -> (isSame: Bool, isShown: Bool) {

@@ -25,7 +25,6 @@ struct Retry: Hashable {
   private(set) var forbiddenUntil: Instant?
   /// What readers get who have nothing of the episode, and since when; nil where they wait.
   var refusal: Refusal?
-  /// Whether the last fault was that the disk had no room.
   var lacksRoom = false
   /// In which network a doubtful failure (a login page, for one) was counted last.
   private var doubtedNetwork: Int64 = 0

@@ -72,7 +72,6 @@ extension TransferCore {
     let excess = downloads.bytes + ahead - settings.cacheSize
     if excess > 0 { evict(excess, partly: true) }
     if ahead > 0, let left = space.left, ahead > left { evict(ahead - left) }
-    // Where nothing may go the background waits.
     reconsider()
   }
 
@@ -142,7 +141,6 @@ extension TransferCore {
     measureRoom()
   }
 
-  /// The disk has had no room for what came.
   /// - Returns: whether some is being made.
   mutating func makesRoom(for download: Download) -> Bool {
     measureRoom()

@@ -107,11 +107,8 @@ extension TransferCore {
       download.retry.hurry(at: core.now.instant)
     }
   }
-}
 
-// Orders.
-extension TransferCore {
-  /// An order goes to the disk before it acts. Only files go before that, because they make room for it.
+  /// An order goes to the disk before it acts.
   private mutating func hear(_ order: TransferOrder, _ name: ClientNumber) {
     var order = order
     if order.verb == .dropAtClose, downloads.active[order.key]?.isHeldOpen(at: now.instant) != true {
@@ -124,7 +121,6 @@ extension TransferCore {
       else { return answer(name) }
       order = .start(record.request)
     }
-    if order.takesFiles { change(order.key) { core, download in core.removeFiles(of: &download) } }
     append(order, name)
   }
 
@@ -134,13 +130,13 @@ extension TransferCore {
 
   mutating func dropClosed(_ download: inout Download) -> Bool {
     if !isPast(download.awaitsReaders, for: download.key) || !download.readers.isEmpty { return false }
-    removeFiles(of: &download)
     // Nobody waits for the answer.
     append(.drop(download.key), ClientNumber(client: ClientID(0), id: 0))
     return true
   }
 
   mutating func obey(_ order: CommandLog.Order, _ download: inout Download) {
+    if order.order.takesFiles { forgetBytes(of: &download, removesNames: false) }
     if order.order.verb == .start {
       // Deleted: who has it open keeps what there is, others begin anew.
       if download.openFiles?.isLinked == false { forgetBytes(of: &download) }
@@ -159,22 +155,6 @@ extension TransferCore {
     }
   }
 
-  /// The names of files have been taken away, or why not: then what is ordered does not happen.
-  mutating func removed(_ key: MediaKey, _ failure: TransferFailure?) {
-    guard log.removed(key) else { return }
-    if let failure { for name in log.refuse(key) { answer(name, failure) } }
-    change(key) { core, download in
-      if failure == nil {
-        core.forgetBytes(of: &download, removesNames: false)
-      } else {
-        download.refused(at: core.now.instant)
-      }
-    }
-  }
-}
-
-// Answers to readers.
-extension TransferCore {
   mutating func answerReaders(of download: inout Download) {
     for index in download.readers.indices {
       if download.readers[index].isOpening { answerOpen(index, &download) }
@@ -199,7 +179,7 @@ extension TransferCore {
   }
 
   /// A reader that reads what came before keeps its generation.
-  private mutating func sendOpened(_ index: Int, _ download: inout Download) {
+  mutating func sendOpened(_ index: Int, _ download: inout Download) {
     let current = download.openFiles == nil ? nil : download.record.generation
     download.readers[index].isOpening = false
     download.readers[index].generation = download.readers[index].generation ?? current
@@ -210,13 +190,6 @@ extension TransferCore {
   private mutating func awaitsConfirmation(_ reader: Reader, _ download: Download) -> Bool {
     return download.isWanted && !download.isConfirmed && download.openFiles?.isComplete == false
       && download.retry.until == nil && !isPast(reader.begun.adding(5), for: download.key)
-  }
-
-  /// Readers without a generation get the one that has begun.
-  mutating func adoptGeneration(_ download: inout Download) {
-    for (index, reader) in download.readers.enumerated() where reader.generation == nil && !reader.isOpening {
-      sendOpened(index, &download)
-    }
   }
 
   private mutating func answerWaits(_ index: Int, _ download: inout Download) {

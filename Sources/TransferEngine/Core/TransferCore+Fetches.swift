@@ -2,7 +2,6 @@ internal import PodcastModel
 internal import PosixKit
 internal import TransferProtocol
 
-// What is asked for.
 extension TransferCore {
   mutating func ask(_ download: inout Download, _ waits: [Range<Int64>]) {
     // What is stored decides what to ask for. Before the first head a second request could not be checked.
@@ -155,10 +154,7 @@ extension TransferCore {
     else { return false }
     return !isPast(began.adding(began.seconds(since: first.asked) / 4), for: download.key)
   }
-}
 
-// What comes.
-extension TransferCore {
   private var heldEach: Int64 {
     max(min(Limits.held / Int64(max(fetches.count, 1)), Limits.heldEach.most), Limits.heldEach.least)
   }

@@ -114,7 +114,13 @@ extension TransferCore {
     (download.content, download.record.generation) = (.part, created.generation)
     (download.record.total, download.record.received) = (created.representation.total, 0)
     download.expectsNothing()
-    begun(id, &download)
+    if case .begins(let representation, let at) = download[id]?.stage {
+      accept(representation, at: at, agreeing: 0, id, &download)
+    }
+    for (index, reader) in download.readers.enumerated() where reader.generation == nil && !reader.isOpening {
+      sendOpened(index, &download)
+    }
+    judgeHeads(of: &download)
   }
 
   private mutating func failed(_ fault: Fault, _ present: ByteRanges, _ download: inout Download) {

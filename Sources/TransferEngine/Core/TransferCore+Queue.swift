@@ -88,7 +88,6 @@ extension Download {
 extension TransferCore {
   /// Gives slots to those that run already, then by order, as `downloads`, `per_host` and the room allow.
   mutating func assignSlots() {
-    // `update` gives each download its slot.
     if rest != nil { return }
     let (hosts, instant) = (hosts, now.instant)
     let chosen = scheduler.choose(settings, at: instant) {

@@ -2,13 +2,15 @@ internal import PodcastModel
 internal import PosixKit
 internal import TransferProtocol
 
-/// Orders on their way to the disk: each is committed with its row before it acts.
+/// Orders: each is committed with its row, then takes its files, then acts.
 struct CommandLog: Hashable {
   struct Order: Hashable {
     var name: ClientNumber
     var order: TransferOrder
     var place: Int64
     var time: Instant
+    /// Whether its files have gone before its row could be stored, to make room for that.
+    var hasMadeRoom = false
 
     var key: MediaKey { order.key }
   }
@@ -28,12 +30,14 @@ struct CommandLog: Hashable {
   private(set) var restsUntil: Instant?
   /// How many names of each are being taken away: orders wait for that.
   private var removals: [MediaKey: Int] = [:]
+  /// Those that have been tried to commit, and act when the names have gone.
+  private var acting: [Order] = []
 
   var isEmpty: Bool { batch == nil && removals.isEmpty }
-  private var pending: [Order] { queue + (batch?.orders ?? []) }
-  /// Episodes that orders on their way to the disk are for.
+  private var pending: [Order] { queue + (batch?.orders ?? []) + acting }
+  /// Episodes of orders that have not acted yet.
   var ordered: Set<MediaKey> { Set(pending.map(\.key)) }
-  /// Whether an order that the store has not committed yet removes files of this episode.
+  /// Whether an order that has not acted yet removes files of this episode.
   func isDropping(_ key: MediaKey) -> Bool { pending.contains { $0.key == key && $0.order.takesFiles } }
 
   func isPending(_ key: MediaKey) -> Bool {
@@ -49,10 +53,12 @@ struct CommandLog: Hashable {
     let isReady = { [removals] (order: Order) in removals[order.key] == nil && !held.contains(order.key) }
     let orders = queue.filter(isReady)
     queue.removeAll(where: isReady)
-    if orders.isEmpty, changed.isEmpty || restsUntil.map({ $0 > now }) ?? false { return nil }
+    // The store knows already what will become of the others.
+    let rows = changed.subtracting(acting.map(\.key))
+    if orders.isEmpty, rows.isEmpty || restsUntil.map({ $0 > now }) ?? false { return nil }
     let ordered = Set(orders.map(\.key))
-    batch = Batch(orders: orders, rows: ordered.sorted() + changed.subtracting(ordered).sorted())
-    changed = []
+    batch = Batch(orders: orders, rows: ordered.sorted() + rows.subtracting(ordered).sorted())
+    changed.subtract(rows)
     return batch
   }
 
@@ -62,17 +68,20 @@ struct CommandLog: Hashable {
     return batch
   }
 
-  /// - Returns: whether it was the last, and an order waits that has taken it away.
-  mutating func removed(_ key: MediaKey) -> Bool {
-    let left = (removals[key] ?? 0) - 1
-    removals[key] = left > 0 ? left : nil
-    return left == 0 && queue.contains { $0.key == key && $0.order.takesFiles }
+  /// - Returns: false where no name is being taken away.
+  mutating func acts(_ order: Order) -> Bool {
+    if removals[order.key] == nil { return false }
+    acting.append(order)
+    return true
   }
 
-  mutating func refuse(_ key: MediaKey) -> [ClientNumber] {
-    let isRefused = { (order: Order) in order.key == key && order.order.takesFiles }
-    defer { queue.removeAll(where: isRefused) }
-    return queue.filter(isRefused).map(\.name)
+  /// - Returns: the orders that may act, because that was the last name.
+  mutating func removed(_ key: MediaKey) -> [Order] {
+    let left = (removals[key] ?? 0) - 1
+    removals[key] = left > 0 ? left : nil
+    if left > 0 { return [] }
+    defer { acting.removeAll { $0.key == key } }
+    return acting.filter { $0.key == key }
   }
 }
 
@@ -143,16 +152,52 @@ extension TransferCore {
 
   mutating func saved(_ failure: TransferFailure?) {
     guard let batch = log.saved(failed: failure != nil, at: now.instant) else { return }
-    for order in batch.orders {
-      change(order.key) { core, download in
-        if failure == nil { core.obey(order, &download) } else { download.refused(at: core.now.instant) }
+    for var order in batch.orders {
+      let takesFiles = order.order.takesFiles && !order.hasMadeRoom
+      // On a full disk its files make room for its row.
+      let makesRoom = failure?.errno == .ENOSPC && isStoreBesideCache && takesFiles
+      if let failure, !makesRoom {
+        refuse(order, failure)
+        continue
       }
-      answer(order.name, failure)
+      if takesFiles { change(order.key) { core, download in core.removeFiles(of: &download) } }
+      order.hasMadeRoom = makesRoom
+      if log.acts(order) { continue }
+      if let failure { refuse(order, failure) } else { act(order) }
     }
     if failure == nil { return rest(Set(batch.rows)) }
     // The store has neither the rows nor what the orders would have made of them.
     for key in batch.rows { change(key) { _, download in download.told.row?.changed = -1 } }
     timers.add(.queue, at: now.instant.adding(5))
+  }
+
+  /// The names of files have been taken away, or why not: then what is ordered does not happen.
+  mutating func removed(_ key: MediaKey, _ failure: TransferFailure?) {
+    for order in log.removed(key) {
+      if let failure, order.order.takesFiles {
+        refuse(order, failure)
+      } else if order.hasMadeRoom {
+        change(key) { core, download in core.forgetBytes(of: &download, removesNames: false) }
+        log.append(order)
+      } else {
+        act(order)
+      }
+    }
+    touch(key)
+  }
+
+  private mutating func act(_ order: CommandLog.Order) {
+    change(order.key) { core, download in core.obey(order, &download) }
+    answer(order.name)
+  }
+
+  private mutating func refuse(_ order: CommandLog.Order, _ failure: TransferFailure) {
+    change(order.key) { core, download in
+      download.refused(at: core.now.instant)
+      // The store may have what the order would have made of it.
+      download.told.row?.changed = -1
+    }
+    answer(order.name, failure)
   }
 
   /// Leaves downloads that nothing is to be done for to their rows.
@@ -172,7 +217,6 @@ extension TransferCore {
 }
 
 extension TransferStatus {
-  /// Equal but for what changes all the time while bytes come.
   fileprivate func isSame(as other: TransferStatus?) -> Bool {
     guard var other else { return false }
     (other.received, other.rate, other.eta) = (received, rate, eta)

@@ -69,7 +69,6 @@ extension TransferCore {
       if download.ranges == .overlap { download.beginsAnew = true }
       if download.ranges == .trusted { download.ranges = .overlap }
     case .go, .notBeside: download.refusesBeside = true
-    // The next request is for the last block. A host that refuses bytes that it has gives no ranges.
     case .told(let total) where total <= fetch.request.lowerBound: download.record.total = total
     case .told, .noRanges: download.ranges = .whole
     case .complete: setTotal(download.openFiles?.present.end ?? 0, of: &download)
@@ -83,20 +82,12 @@ extension TransferCore {
     return head.isWhole && !question.isWhole && (asked == nil || asked == its)
   }
 
-  mutating func begun(_ id: FlowID, _ download: inout Download) {
-    if case .begins(let representation, let at) = download[id]?.stage {
-      accept(representation, at: at, agreeing: 0, id, &download)
-    }
-    adoptGeneration(&download)
-    judgeHeads(of: &download)
-  }
-
   /// A response has given nothing: what is under way beside it goes on.
   private mutating func refuse(_ fault: Fault, _ download: inout Download) {
     if download.fetches.isEmpty { handle(fault, of: &download) } else { download.refusesBeside = true }
   }
 
-  private mutating func accept(
+  mutating func accept(
     _ representation: Representation, at: Int64, agreeing: Int64, _ id: FlowID, _ download: inout Download
   ) {
     guard let fetch = download[id], let head = fetch.head else { return }
@@ -126,7 +117,6 @@ extension TransferCore {
     pump(id, &download)
   }
 
-  /// Takes a response's word for what the current generation is.
   mutating func learn(_ representation: Representation, _ download: inout Download) {
     guard let open = download.openFiles else { return }
     download.record.total = representation.total
@@ -183,7 +173,6 @@ extension TransferCore {
     return count
   }
 
-  /// Ends in a row at one place that show that the length is a lie.
   private static let shortEnds = 3
 
   private mutating func endedWithoutLength(
@@ -208,10 +197,7 @@ extension TransferCore {
     representation.total = total
     learn(representation, &download)
   }
-}
 
-// Faults, and what follows.
-extension TransferCore {
   mutating func handle(_ fault: Fault, of download: inout Download) {
     touch(&download)
     // What the user holds stays held.
@@ -275,7 +261,6 @@ extension TransferCore {
     return true
   }
 
-  /// Seconds that a fresh address is waited for.
   private static let searchTime = 20.0
 
   mutating func endSearchIfOverdue(_ download: inout Download) {

@@ -34,7 +34,6 @@ package struct TransferCore: Hashable {
   var downloads: DownloadTable
   /// Clients, and whether each can tell fresh addresses.
   var clients: [ClientID: Bool] = [:]
-  /// Whose each reader, fetch and open file is.
   var handles: [ClientNumber: MediaKey] = [:]
   var fetches: [FlowID: MediaKey] = [:]
   var files: [StoreID: MediaKey] = [:]
@@ -48,14 +47,17 @@ package struct TransferCore: Hashable {
   var random: SplitMix
   var network: Int64 = 0
   var phase = Phase.listing
+  /// Whether the store is on the cache's disk: what leaves that makes room for rows.
+  let isStoreBesideCache: Bool
   private var outbox = Outbox()
   private var lastNumber: UInt64
 
   /// - Parameter records: those of `rows` that are unfinished, at least.
   package init(
     records: [TransferStatus], rows: StoredRows, settings: TransferSettings,
-    rest: BackgroundRest? = nil, seed: UInt64, now: Moment
+    rest: BackgroundRest? = nil, isStoreBesideCache: Bool = true, seed: UInt64, now: Moment
   ) {
+    self.isStoreBesideCache = isStoreBesideCache
     (self.now, self.rest, self.settings) = (now, rest, settings)
     downloads = DownloadTable(rows)
     lastNumber = UInt64(clamping: records.lazy.map(\.order).max() ?? 0)
@@ -124,7 +126,6 @@ package struct TransferCore: Hashable {
     return status
   }
 
-  /// The keys of downloads that may differ from the store's rows.
   package var keysInMemory: Set<MediaKey> { Set(downloads.active.keys) }
   package var keys: [MediaKey] { downloads.keys }
 
@@ -228,7 +229,6 @@ package struct TransferCore: Hashable {
     return lastNumber
   }
 
-  /// Answers a client, after the changes that led to it.
   mutating func answer(_ name: ClientNumber, _ failure: TransferFailure? = nil, generation: UInt32 = 0) {
     if clients[name.client] == nil { return }
     outbox.replies.append(.send(name.client, .answer(name.id, failure, generation: generation)))
@@ -254,7 +254,6 @@ package struct TransferCore: Hashable {
       }
       let dirty = downloads.takeDirty()
       if dirty.isEmpty { break }
-      // A download that comes first asks first.
       for key in dirty {
         change(key, isQuiet: true) { core, download in
           download.isDirty = false

@@ -40,7 +40,6 @@ extension Range<Int64> {
 /// A point in time as the engine is told it.
 package typealias Instant = MonotonicTime
 
-/// When an event happens.
 package struct Moment: Hashable, Sendable {
   package var instant: Instant
   /// Nanoseconds since 1970 by the wall clock, which may be set at any time.

@@ -1,4 +1,5 @@
 internal import EpisodeCache
+internal import Glibc
 internal import HTTPKit
 internal import PodcastModel
 internal import PosixKit
@@ -63,9 +64,15 @@ final class EngineDriver: @unchecked Sendable {
     try store.prune()
     engine = TransferCore(
       records: try store.records(unfinished: true), rows: rows, settings: settings, rest: background.rest,
-      seed: .random(in: 0 ... .max), now: .current)
+      isStoreBesideCache: Self.areOnOneDisk(layout.cache, store.state), seed: .random(in: 0 ... .max),
+      now: .current)
     self.store = Monitor(store)
     background.restChanged = { [unowned self] in post(.background($0)) }
+  }
+
+  private static func areOnOneDisk(_ a: String, _ b: String) -> Bool {
+    var (first, second) = (stat(), stat())
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev
   }
 
   func start() {

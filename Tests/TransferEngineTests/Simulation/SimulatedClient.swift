@@ -221,7 +221,7 @@ extension Simulation {
   ) {
     if let order = clients[index].orders.removeValue(forKey: number) {
       if failure == nil { return confirmed(order) }
-      // Its damaged file has gone all the same, and the store says that it is here.
+      // Its damaged file may have gone all the same, and the store says that it is here.
       if order.order.verb == .replace { forgetPromises(of: order.key) }
       return count("orders refused")
     }

@@ -1,4 +1,5 @@
 import PodcastModel
+import PosixKit
 import TransferEngine
 import TransferProtocol
 
@@ -342,7 +343,7 @@ extension Simulation {
     job("store", 0.005) { [self] in
       if disk.refusesRows {
         count("rows refused")
-        return .saved(.lasting("the disk is full"))
+        return .saved(TransferFailure(random.chance(1, 2) ? .ENOSPC : .EIO, "the disk is full"))
       }
       disk.remember(at: time) { store in
         for record in records { store.rows[record.key] = record }
