@@ -22,7 +22,6 @@ struct ArgumentList {
   private(set) var words: [String]
   /// Of its command: to check the operands, and to suggest a flag for a mistyped one.
   private let form: CommandForm?
-
   init(_ words: [String], of form: CommandForm? = nil) { (self.words, self.form) = (words, form) }
 
   /// Takes a flag out of the list, wherever it stands before "--" and however often.
@@ -88,11 +87,9 @@ struct UsageError: Error, CustomStringConvertible {
   let description: String
   /// The help that explains the right call: a command's name, or "options".
   var topic: String?
-
   init(_ description: String, topic: String? = nil) { (self.description, self.topic) = (description, topic) }
 }
 
-/// Something that could not be done: exit status 1, with this one line.
 struct CommandFailure: Error, CustomStringConvertible {
   let description: String
   init(_ description: String) { self.description = description }

@@ -19,7 +19,6 @@ enum StandardStreams {
   static var isQuiet: Bool { mode.withLock { $0.isQuiet } }
   static var isJSON: Bool { mode.withLock { $0.isJSON } }
   static var isCut: Bool { mode.withLock { $0.isCut } }
-
   static var outputIsTerminal: Bool { Terminal.output.isTerminal }
 
   /// A line on standard output; a reader that has gone (EPIPE) ends the program as it ends any filter.
@@ -43,9 +42,7 @@ enum StandardStreams {
   /// What a command tells: a document with `--json`, else text for people.
   static func show(
     _ document: @autoclosure () throws -> JSONValue, orText text: () throws -> Void
-  ) rethrows {
-    if isJSON { print(try document().indentedText) } else { try text() }
-  }
+  ) rethrows { if isJSON { print(try document().indentedText) } else { try text() } }
 
   /// Writes "podcastfs: TEXT" as one line to standard error, wrapped on a terminal. Passwords and tokens in the command's
   /// operands are left out.
@@ -58,7 +55,6 @@ enum StandardStreams {
     write(shown + "\n", to: STDERR_FILENO)
   }
 
-  /// Why a download waits.
   static func waiting(_ reason: String) -> String {
     reason.hasPrefix("waiting") ? reason : "waiting: \(reason)"
   }

@@ -13,7 +13,6 @@ package struct MountOptions: Hashable, Sendable {
   package var mask: UInt32 = 0
   /// Whom root mounts for (`setuid`): a name or number.
   package var account: String?
-
   package init() {}
 
   /// Takes an option if it is one of these.
@@ -44,7 +43,6 @@ package struct MountOptions: Hashable, Sendable {
     return isOn ? try take(OptionList.Option(key)) : true
   }
 
-  /// Those that podcastfs sees to itself.
   package static let options: [Option<MountOptions>] = [
     .init(
       "uid", "USER", "who mounts", "the owner of all files, who may change things", \.shownUser, Form.user),

@@ -12,9 +12,7 @@ package struct Option<Target>: Sendable {
   init(
     _ help: OptionHelp, implied: String? = nil, isSecret: Bool = false,
     read: @escaping @Sendable (inout Target, String) -> String?
-  ) {
-    (self.help, self.implied, self.isSecret, self.read) = (help, implied, isSecret, read)
-  }
+  ) { (self.help, self.implied, self.isSecret, self.read) = (help, implied, isSecret, read) }
 
   init<Value>(
     _ key: String, _ placeholder: String, _ usual: String?, _ text: String,
@@ -39,7 +37,6 @@ package struct Option<Target>: Sendable {
     self.init(key, placeholder, usual, text, path, optional, place)
   }
 
-  /// The same option of a value that has this one in it.
   func within<Outer>(_ path: any WritableKeyPath<Outer, Target> & Sendable) -> Option<Outer> {
     let read = read
     return Option<Outer>(help, implied: implied, isSecret: isSecret) { read(&$0[keyPath: path], $1) }

@@ -33,8 +33,7 @@ package struct OptionList: Sendable {
   private mutating func add(_ bytes: [UInt8]) {
     if bytes.isEmpty { return }
     let equals = bytes.firstIndex(of: UInt8(ascii: "=")) ?? bytes.endIndex
-    let value =
-      equals < bytes.endIndex ? String(decoding: bytes[(equals + 1)...], as: UTF8.self) : nil
+    let value = equals < bytes.endIndex ? String(decoding: bytes[(equals + 1)...], as: UTF8.self) : nil
     options.append(Option(String(decoding: bytes[..<equals], as: UTF8.self), value))
   }
 

@@ -13,9 +13,7 @@ package struct Places: Hashable, Sendable {
   package var cache: String
   /// `$XDG_RUNTIME_DIR/podcastfs`: socket, live maps.
   package var runtime: String
-
   package var logFile: String { Self.logFile(in: state) }
-
   package static func logFile(in state: String) -> String { state + "/podcastfs.log" }
 
   /// The home directory that some of these are in; nil where variables name them all.
@@ -96,7 +94,6 @@ package struct Places: Hashable, Sendable {
 }
 
 extension String {
-  /// Without slashes at its end, unless it is the root.
   fileprivate var trimmingSlashes: String {
     var text = Substring(self)
     while text.count > 1 && text.hasSuffix("/") { text = text.dropLast() }

@@ -68,7 +68,6 @@ extension Settings {
     }
   }
 
-  /// Begins the section that a line `[NAME "URL"]` names.
   private mutating func begin(_ line: String) throws(SettingsError) -> Section {
     let inner = line.hasSuffix("]") ? Self.trimmed(line.dropFirst().dropLast()) : ""
     if inner == "subscriptions" { return .subscriptions }

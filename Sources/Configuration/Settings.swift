@@ -7,19 +7,15 @@ package let podcastfsVersion = "0.2.0"
 /// Every option, with its default. `Settings.options` has their keys and meaning. Times are seconds, sizes bytes; nil is no
 /// bound, or the usual.
 package struct Settings: Hashable, Sendable {
-  /// What the configuration file says of FUSE's and mount(8)'s options.
   package var mountOptions = MountOptions()
 
-  // Search
   package var searchURL: String?
   package var country = "us"
   package var searchLimit = 50
 
-  // Budget
   package var cacheSize: Int64 = 10 << 30
   package var minimumFree: Int64 = 1 << 30
 
-  // Transfers
   package var downloads = 3
   package var perHost = 2
   package var limitRate: Int64?
@@ -31,17 +27,14 @@ package struct Settings: Hashable, Sendable {
   package var readTimeout = 60.0
   package var connectTimeout = 15.0
 
-  // Catalogue
   package var refresh = 3600
   package var catalogueSize: Int64 = 2 << 30
 
-  // The offline directory
   package var directoryURL: String?
   package var directoryFile: String?
   /// Days after which the directory is fetched again; nil for never.
   package var directoryEvery: Int?
 
-  // Mount
   package var trigger = Trigger.open
   package var noTrigger: [String] = Settings.knownIndexers
   package var sidecars: Set<Sidecar> = [.cover, .transcript]
@@ -53,7 +46,6 @@ package struct Settings: Hashable, Sendable {
   package var notifies = true
   package var onComplete: String?
 
-  // Network
   package var proxy: String?
   /// The environment's `http_proxy` and the like, which hold where `proxy` is not set.
   package var proxyVariables: [String: String] = [:]

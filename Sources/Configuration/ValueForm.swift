@@ -1,6 +1,5 @@
 internal import PosixKit
 
-/// How the text of a value is read.
 struct ValueForm<Value: Sendable>: Sendable {
   /// A correct form, for errors: "a size like 500M or 10G".
   let words: String
@@ -14,7 +13,6 @@ struct ValueForm<Value: Sendable>: Sendable {
   }
 }
 
-/// The forms of values.
 enum Form {
   static func choice<Choice: CaseIterable & RawRepresentable<String> & Sendable>(
     _ type: Choice.Type
@@ -82,7 +80,6 @@ enum Form {
       text.lowercased()]
   }
 
-  /// Whether downloads rest.
   static let rests = ValueForm<Bool>("wait, go") { ["wait": true, "go": false][$0] }
 
   /// `22:00-06:00`; nil for always.
@@ -162,7 +159,6 @@ extension String {
 /// An option or a line of the configuration file that cannot be used: one line that says which and why.
 package struct SettingsError: Error, Hashable, Sendable, CustomStringConvertible {
   package var description: String
-
   package init(_ description: String) { self.description = description }
 
   /// With where it stands: "FILE:LINE: …".

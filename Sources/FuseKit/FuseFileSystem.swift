@@ -31,13 +31,13 @@ package protocol FuseFileSystem: AnyObject, Sendable {
   func release(_ call: FuseCall, _ reply: consuming FuseReply)
   func seek(_ call: FuseCall, to offset: Int64, whence: Int32, _ reply: consuming FuseReply)
   func openDirectory(_ call: FuseCall, _ reply: consuming FuseReply)
-  func readDirectory(
-    _ call: FuseCall, at offset: Int64, size: Int, plus: Bool, _ reply: consuming FuseReply)
+  func readDirectory(_ call: FuseCall, at offset: Int64, size: Int, plus: Bool, _ reply: consuming FuseReply)
   func releaseDirectory(_ call: FuseCall, _ reply: consuming FuseReply)
   func statistics(_ reply: consuming FuseReply)
 
   /// Extended attributes; `call.name` is the attribute's.
-  func setAttribute(_ call: FuseCall, to value: [UInt8], _ reply: consuming FuseReply)
+  /// - Parameter flags: XATTR_CREATE, XATTR_REPLACE (setxattr(2)).
+  func setAttribute(_ call: FuseCall, to value: [UInt8], flags: Int32, _ reply: consuming FuseReply)
   func attribute(_ call: FuseCall, size: Int, _ reply: consuming FuseReply)
   func listAttributes(_ call: FuseCall, size: Int, _ reply: consuming FuseReply)
   func removeAttribute(_ call: FuseCall, _ reply: consuming FuseReply)

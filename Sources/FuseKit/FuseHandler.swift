@@ -5,7 +5,6 @@ internal import PosixKit
 /// Decodes what libfuse hands over and calls the file system: nothing else.
 final class FuseHandler: Sendable {
   let fileSystem: any FuseFileSystem
-
   init(_ fileSystem: any FuseFileSystem) { self.fileSystem = fileSystem }
 
   static func of(_ request: fuse_req_t) -> any FuseFileSystem {
@@ -16,9 +15,7 @@ final class FuseHandler: Sendable {
 
   /// What we ask of the kernel: see Documentation/Internals/caching.md.
   static func negotiate(_ connection: UnsafeMutablePointer<fuse_conn_info>) {
-    func want(_ capability: UInt32) {
-      connection.pointee.want |= connection.pointee.capable & capability
-    }
+    func want(_ capability: UInt32) { connection.pointee.want |= connection.pointee.capable & capability }
     func refuse(_ capability: UInt32) { connection.pointee.want &= ~capability }
     // One stalled reader must not keep the others waiting: the kernel's default is 12 requests.
     connection.pointee.max_background = 256
@@ -37,7 +34,6 @@ final class FuseHandler: Sendable {
 
 private typealias Body = (any FuseFileSystem, FuseCall, consuming FuseReply) -> Void
 
-/// Calls the file system with a request about a node, or about what is open.
 private func serve(
   _ request: fuse_req_t?, _ node: UInt64 = 0, _ info: UnsafePointer<fuse_file_info>? = nil, _ body: Body
 ) {
@@ -133,9 +129,9 @@ extension FuseHandler {
     }
     operations.releasedir = { serve($0, $1, $2) { $0.releaseDirectory($1, $2) } }
 
-    operations.setxattr = { request, node, name, value, size, _ in
+    operations.setxattr = { request, node, name, value, size, flags in
       let bytes = Array(UnsafeRawBufferPointer(start: value, count: size))
-      serve(request, node, name, or: .EINVAL) { $0.setAttribute($1, to: bytes, $2) }
+      serve(request, node, name, or: .EINVAL) { $0.setAttribute($1, to: bytes, flags: flags, $2) }
     }
     operations.getxattr = { request, node, name, size in
       serve(request, node, name, or: .ENODATA) { $0.attribute($1, size: size, $2) }

@@ -8,9 +8,7 @@ package import PosixKit
 /// Sendable, because libfuse lets any thread answer, and a reply has one owner.
 package struct FuseReply: ~Copyable, @unchecked Sendable {
   let request: fuse_req_t
-
   init(_ request: fuse_req_t) { self.request = request }
-
   deinit { fuse_reply_err(request, EIO) }
 
   private consuming func take() -> fuse_req_t {
@@ -40,7 +38,6 @@ package struct FuseReply: ~Copyable, @unchecked Sendable {
     fuse_reply_attr(take(), &parameters.attr, entry.parameters.attr_timeout)
   }
 
-  /// - Returns: false where the opener has gone (it was interrupted): it will send no release.
   @discardableResult
   package consuming func opened(_ options: FuseOpenOptions) -> Bool {
     var info = options.info

@@ -154,9 +154,7 @@ package final class FuseSession: @unchecked Sendable {
     let last = MonotonicTime.after(0.5)
     while serving.withLock({ $0.count }) > 0 && .now < last {
       // A wake-up just before a thread begins to wait is lost: this loop sends another one.
-      serving.withLock { serving in
-        for thread in serving.threads { thread.wake() }
-      }
+      serving.withLock { serving in for thread in serving.threads { thread.wake() } }
       _ = serving.wait(until: .after(0.005)) { $0.count == 0 ? true : nil }
     }
   }

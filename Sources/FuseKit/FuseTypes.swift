@@ -2,7 +2,6 @@ internal import CFuse3
 internal import Glibc
 internal import PosixKit
 
-/// A request of the kernel: what it is about, and who asks.
 package struct FuseCall: Sendable {
   /// For a request about a name in a folder, the folder.
   package let node: UInt64
@@ -54,7 +53,6 @@ package struct FuseEntry: Sendable {
   }
 }
 
-/// How the kernel is to treat an open file.
 package struct FuseOpenOptions: Sendable {
   private(set) var info = fuse_file_info()
 
@@ -100,10 +98,7 @@ package struct FuseReadOptions: Sendable {
 /// The handle is set once, and libfuse lets any thread notify: that makes it Sendable.
 package final class FusePollWaiter: @unchecked Sendable {
   private let handle: OpaquePointer
-
   init(_ handle: OpaquePointer) { self.handle = handle }
-
   deinit { fuse_pollhandle_destroy(handle) }
-
   package func wake() { fuse_lowlevel_notify_poll(handle) }
 }

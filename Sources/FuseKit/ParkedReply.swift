@@ -77,10 +77,7 @@ package final class ParkedReply: Sendable {
   /// itself at SIGKILL, and at another signal only where that is the first.
   ///
   /// When the answer is a failure, the kernel reads a page again for each thread that waits for it.
-  package func watchSignals() {
-    if thread > 0 && PendingSignals(thread: thread) != nil { lookLater() }
-  }
-
+  package func watchSignals() { if thread > 0 && PendingSignals(thread: thread) != nil { lookLater() } }
   package static var count: Int { registry.withLock { $0.parked.count } }
 
   /// Answers all that are parked, and from now on all that would be.

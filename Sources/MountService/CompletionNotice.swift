@@ -15,7 +15,6 @@ internal import TransferProtocol
 /// download changes.
 final class CompletionNotice: @unchecked Sendable {
   private typealias Event = NotificationContent.Event
-
   private let settings: Settings
   private let mountPoint: String
   private let places: Places
@@ -72,7 +71,6 @@ final class CompletionNotice: @unchecked Sendable {
     }
   }
 
-  /// Watches downloads that run or fail from now on.
   func watch(_ transfers: TransferClient) {
     states = transfers.allStatuses().reduce(into: [:]) { $0[$1.key] = $1.state }
     transfers.observe { [self] key in
@@ -81,7 +79,6 @@ final class CompletionNotice: @unchecked Sendable {
     }
   }
 
-  /// New episodes of a podcast whose rules announce them.
   func appeared(_ episodes: [Episode], ofPodcast podcast: Int64) {
     perform { [self] loop in
       let folder = KnownEntries.folderNames(ofPodcasts: [podcast], inFile: catalogue)[podcast] ?? ""
@@ -112,8 +109,7 @@ final class CompletionNotice: @unchecked Sendable {
     let before = states.updateValue(status.state, forKey: status.key)
     if status.state == .failed, before != .failed {
       let podcast = KnownEntries.all(forKeys: [status.key], inFile: catalogue).first?.podcast
-      add(
-        Event(title: status.title, show: status.show, error: status.error ?? "it failed"), podcast, loop)
+      add(Event(title: status.title, show: status.show, error: status.error ?? "it failed"), podcast, loop)
     }
     let wasRunning = isRunning
     switch status.state {
@@ -240,9 +236,7 @@ final class CompletionNotice: @unchecked Sendable {
     return bus
   }
 
-  private func run(
-    _ name: String, _ path: String, _ arguments: [String], _ environment: [String: String]?
-  ) {
+  private func run(_ name: String, _ path: String, _ arguments: [String], _ environment: [String: String]?) {
     do {
       let status = try ChildProcess.wait(ChildProcess.start(path, arguments, environment: environment))
       if status != 0 { log.write("\(name) ended with status \(status)") }

@@ -12,7 +12,6 @@ internal import PosixKit
 internal import TransferClient
 internal import TransferProtocol
 
-/// The process that serves a mount, from its start to its end.
 package struct MountProcess {
   private let request: MountRequest
   /// What the keeper starts next: see `Keeper`; nil where the mount ends with this process.
@@ -55,9 +54,7 @@ package struct MountProcess {
       inherited: inheritance.map { ($0.connection, $0.memory.greeting) })
     let mount = MountTable.mount(on: request.mountPoint)
     mounted.attach(to: session, device: mount?.device)
-    if inheritance != nil {
-      do { try session.resume() } catch { request.log.write("\(error)") }
-    }
+    if inheritance != nil { do { try session.resume() } catch { request.log.write("\(error)") } }
     session.serve(threads: Self.threads, served: { memory[.served] = 1 }) { Signals.requestEnd() }
     if inheritance != nil {
       mounted.resume()

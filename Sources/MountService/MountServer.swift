@@ -23,13 +23,11 @@ package struct MountServer: Sendable {
     return servers.map { MountServer(process: $0.value, device: $0.key) }
   }
 
-  /// The one on `mountPoint`, an absolute path.
   package static func find(_ mountPoint: String, places: Places) -> MountServer? {
     guard let mount = MountTable.mount(on: mountPoint), mount.isOurs else { return nil }
     return all(places: places).first { $0.device == mount.device }
   }
 
-  /// The mount points of this user's mounts.
   package static func mountPoints(places: Places) -> [String] {
     let devices = Set(all(places: places).map(\.device))
     return MountTable.all().filter { $0.isOurs && devices.contains($0.device) }.map(\.mountPoint)

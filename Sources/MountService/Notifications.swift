@@ -26,7 +26,6 @@ package enum Notifications {
 }
 
 struct NotificationContent: Hashable {
-  /// A download that is complete or has failed.
   struct Event: Sendable {
     var title: String
     var show: String
@@ -50,7 +49,6 @@ struct NotificationContent: Hashable {
   var playable: String?
   /// A folder that "Show" opens.
   var folder: String?
-
   private static let mostLines = 4
 
   static func complete(_ events: [Event]) -> Self? {
@@ -112,9 +110,7 @@ struct NotificationContent: Hashable {
 
   static func call(
     _ bus: Bus, _ member: String, _ arguments: [BusValue], _ answered: @escaping (Bus.Answer) -> Void
-  ) {
-    bus.call(service, "/org/freedesktop/Notifications", service, member, arguments, answered: answered)
-  }
+  ) { bus.call(service, "/org/freedesktop/Notifications", service, member, arguments, answered: answered) }
 
   private static func distinct(_ texts: [String]) -> [String] {
     texts.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }

@@ -36,9 +36,7 @@ package final class RuleKeeper: @unchecked Sendable {
     _ catalog: Catalog, _ transfers: any TransferService,
     request: @escaping @Sendable (EpisodeEntry) -> TransferRequest,
     announce: @escaping @Sendable (_ podcast: Int64, _ episodes: [Episode]) -> Void
-  ) {
-    (self.catalog, self.transfers, self.request, self.announce) = (catalog, transfers, request, announce)
-  }
+  ) { (self.catalog, self.transfers, self.request, self.announce) = (catalog, transfers, request, announce) }
 
   package func begin() {
     catalog.observeCommits { [weak self] commit in
@@ -117,9 +115,7 @@ package final class RuleKeeper: @unchecked Sendable {
     guard var podcast = try catalog.ruledPodcast(id) else { return }
     for place in podcast.episodes.indices {
       let key = podcast.episodes[place].key
-      if transfers.status(of: key)?.isKept ?? false {
-        _ = kept.withLock { $0[key, default: []].insert(id) }
-      }
+      if transfers.status(of: key)?.isKept ?? false { _ = kept.withLock { $0[key, default: []].insert(id) } }
       // Read after that: a change from now on finds the podcast noted.
       podcast.episodes[place].facts.take(transfers.status(of: key))
     }

@@ -6,7 +6,6 @@ internal import PodcastTree
 package import PosixKit
 internal import TransferProtocol
 
-/// Brings sidecars from their hosts, each as a whole.
 package final class SidecarDownloads: SidecarFetcher {
   private let http: HTTPClient
   private let settings: Settings
@@ -51,9 +50,7 @@ package final class SidecarDownloads: SidecarFetcher {
   /// A web page in the place of a picture or a text is an error's, or a portal's.
   private static func body(of response: HTTPResponse, acceptsPages: Bool) throws -> [UInt8] {
     let host = WebAddress(response.head.effectiveURL).host ?? "the server"
-    guard response.head.status == 200 else {
-      throw CatalogError(status: response.head.status, host: host)
-    }
+    guard response.head.status == 200 else { throw CatalogError(status: response.head.status, host: host) }
     if !acceptsPages, response.head.value("content-type").map(MediaType.essence) == "text/html" {
       throw CatalogError(.EPROTO, "\(host) sent a web page")
     }

@@ -4,24 +4,24 @@ internal import PosixKit
 /// The kernel's requests that have not been answered yet and for which it holds folders locked: see
 /// Documentation/Internals/in-flight.md.
 final class InFlightOperations: Sendable {
-  /// A name that appears or vanishes when the operation succeeds.
-  struct Name: Hashable, Sendable {
-    let name: String
-    let folder: NodeID
-    let event: Difference.Event
-  }
   struct Operation: Sendable {
     /// The folders that the kernel has locked.
     let folders: [NodeID]
-    private(set) var names: [Name]
+    /// A name that vanishes from the first folder when the operation succeeds.
+    private let removed: String?
+    /// A name that appears in the last one.
+    private let made: String?
 
-    /// - Parameters:
-    ///   - removing: a name that vanishes from the first folder.
-    ///   - making: a name that appears in the last one.
     init(_ folders: NodeID..., removing: String? = nil, making: String? = nil) {
-      self.folders = folders
-      names = removing.map { [Name(name: $0, folder: folders[0], event: .vanished)] } ?? []
-      names += making.map { [Name(name: $0, folder: folders[folders.count - 1], event: .appeared)] } ?? []
+      (self.folders, removed, made) = (folders, removing, making)
+    }
+
+    fileprivate func makes(_ name: Difference.Name) -> Bool {
+      switch name.event {
+      case .vanished: name.name == removed && name.directory == folders.first
+      case .appeared: name.name == made && name.directory == folders.last
+      case .replaced: false
+      }
     }
   }
   private struct State {
@@ -52,9 +52,8 @@ final class InFlightOperations: Sendable {
 
   /// Those of the names that the kernel does not make or remove itself at this moment.
   func others(of names: [Difference.Name]) -> [Difference.Name] {
-    let own = state.withLock { $0.operations.values.flatMap(\.names) }
-    if own.isEmpty { return names }
-    return names.filter { !own.contains(Name(name: $0.name, folder: $0.directory, event: $0.event)) }
+    let operations = state.withLock { Array($0.operations.values) }
+    return names.filter { name in !operations.contains { $0.makes(name) } }
   }
 
   var count: Int { state.withLock { $0.operations.count } }

@@ -6,7 +6,6 @@ internal import PosixKit
 /// Makes inotify events for programs that watch a folder (file managers, Samba): it makes and removes names through its own
 /// mount, which changes nothing. Documentation/Internals/notifications.md tells how, and what is not promised.
 final class InotifyEmitter: Sendable {
-  /// A name that watchers hear of at this moment.
   struct Entry: Sendable {
     let name: Difference.Name
     /// The kernel's number of the node that the name leads, or has led, to.
@@ -172,9 +171,7 @@ final class InotifyEmitter: Sendable {
 
   /// The name that the emitter makes known at this moment, if `thread` is the emitter's own; else nil. The mount then
   /// answers the request by itself.
-  func entry(from thread: Int32) -> Entry? {
-    state.withLock { $0.thread == thread ? $0.current : nil }
-  }
+  func entry(from thread: Int32) -> Entry? { state.withLock { $0.thread == thread ? $0.current : nil } }
 
   /// Whether a repeated request comes from the emitter of a killed process. Its thread waits for the answer. Meanwhile the
   /// name may lead to something else, which must stay.

@@ -53,9 +53,7 @@ final class KernelCache: Sendable {
     }
     if !difference.bytes.isEmpty {
       let bytes = Set(difference.bytes)
-      held.async { [self] in
-        for node in bytes { session?.invalidate(node: node.rawValue, data: true) }
-      }
+      held.async { [self] in for node in bytes { session?.invalidate(node: node.rawValue, data: true) } }
     }
     if names.isEmpty && nodes.isEmpty && folders.isEmpty { return }
     prompt.async { [self] in
@@ -90,12 +88,10 @@ final class KernelCache: Sendable {
   /// At once, on the calling thread: it waits for the folder's lock.
   func forget(_ name: String, in folder: UInt64) { session?.invalidate(name: name, in: folder) }
 
-  /// Whether the kernel may go on with the listing that it has of a folder.
   func hasListing(of folder: NodeID) -> Bool {
     state.withLock { state in state.listings[folder].map { $0 > .now } ?? false }
   }
 
-  /// The kernel is about to be given a folder's listing.
   func noteListing(of folder: NodeID) {
     state.withLock { state in
       if state.listings.count >= Self.listingLimit { state.listings = [:] }
@@ -116,7 +112,6 @@ final class KernelNumbers: Sendable {
     var generations: [NodeID: UInt64] = [:]
   }
   private let state = Monitor(State())
-
   func move(_ result: NodeID, to subscription: NodeID) { state.withLock { $0.moved[result] = subscription } }
   func restore(_ result: NodeID) { state.withLock { $0.moved[result] = nil } }
 

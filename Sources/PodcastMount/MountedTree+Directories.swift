@@ -9,8 +9,7 @@ extension MountedTree {
     let isKept = kernel.hasListing(of: node)
     fulfil(reply, tree.openDirectory(node, for: caller(call), isKept: isKept)) { reply, directory in
       let handle = self.handles.add(directory)
-      let options = FuseOpenOptions(
-        handle: handle, keepsCache: isKept, cachesListing: directory.isCacheable)
+      let options = FuseOpenOptions(handle: handle, keepsCache: isKept, cachesListing: directory.isCacheable)
       if !isKept && directory.isCacheable {
         self.kernel.noteListing(of: node)
         // It has changed since it was looked up.
@@ -33,11 +32,8 @@ extension MountedTree {
     }
     // From the beginning (also once more: rewinddir(3)) it is as it is now.
     let isToRead = !directory.isRead || offset == 0 && !directory.isCurrent
-    let read: Answer<Void> =
-      isToRead ? inFlight.during(.init(directory.node), directory.read()) : .value(())
-    fulfil(reply, read) { reply, _ in
-      self.answer(directory, at: offset, size: size, plus: plus, reply)
-    }
+    let read: Answer<Void> = isToRead ? inFlight.during(.init(directory.node), directory.read()) : .value(())
+    fulfil(reply, read) { reply, _ in self.answer(directory, at: offset, size: size, plus: plus, reply) }
   }
 
   private func answer(

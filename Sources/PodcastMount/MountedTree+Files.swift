@@ -10,8 +10,7 @@ extension MountedTree {
     let opening = HandleTable.Opening(
       numbers.node(call.node), caller(call, sniffs: flags & Self.noAccessTime != 0),
       writes: writes || truncates)
-    let answer = tree.open(
-      opening.node, writes: opening.writes, truncates: truncates, for: opening.caller)
+    let answer = tree.open(opening.node, writes: opening.writes, truncates: truncates, for: opening.caller)
     fulfil(reply, answer) { reply, file in
       let handle = self.handles.add(file, opening)
       let options = FuseOpenOptions(
@@ -28,9 +27,7 @@ extension MountedTree {
     _ call: FuseCall, at offset: Int64, count: Int, _ options: FuseReadOptions, _ reply: consuming FuseReply
   ) {
     guard let file = handles.file(call.handle) else {
-      return reopen(call.handle, reply) { reply in
-        self.read(call, at: offset, count: count, options, reply)
-      }
+      return reopen(call.handle, reply) { reply in self.read(call, at: offset, count: count, options, reply) }
     }
     let isPartial = file.givesParts && options.isCall
     guard let reply = answer(reply, file, offset, count, isPartial: isPartial) else { return }

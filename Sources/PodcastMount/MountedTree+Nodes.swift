@@ -7,8 +7,7 @@ extension MountedTree {
     if isShut(to: call) { return reply.fail(.EACCES) }
     if let entry = announced(call) { return lookup(entry, reply) }
     let parent = numbers.node(call.node)
-    let answer = inFlight.during(
-      .init(parent), tree.lookup(call.name, in: parent, for: caller(call)))
+    let answer = inFlight.during(.init(parent), tree.lookup(call.name, in: parent, for: caller(call)))
     fulfil(reply, answer) { reply, attributes in reply.entry(self.entry(attributes)) }
   }
 
@@ -25,9 +24,7 @@ extension MountedTree {
   }
 
   private func answer(_ attributes: Answer<NodeAttributes>, _ reply: consuming FuseReply) {
-    fulfil(reply, attributes) { reply, attributes in
-      reply.attributes(self.entry(attributes))
-    }
+    fulfil(reply, attributes) { reply, attributes in reply.attributes(self.entry(attributes)) }
   }
 
   package func access(_ call: FuseCall, mask: Int32, _ reply: consuming FuseReply) {

@@ -4,9 +4,7 @@ internal import PosixKit
 
 extension MountedTree {
   package func makeDirectory(_ call: FuseCall, _ reply: consuming FuseReply) {
-    if let entry = announced(call) {
-      return answer(entry, reply) { reply, entry in reply.entry(entry) }
-    }
+    if let entry = announced(call) { return answer(entry, reply) { reply, entry in reply.entry(entry) } }
     let parent = numbers.node(call.node)
     perform(call, .init(parent, making: call.name), reply, failureIfDone: .EEXIST) { tree, caller in
       tree.makeDirectory(call.name, in: parent, for: caller)
@@ -84,10 +82,10 @@ extension MountedTree {
     reply.fail(tree.owner.admits(caller(call)) ? .EROFS : .EACCES)
   }
 
-  package func setAttribute(_ call: FuseCall, to value: [UInt8], _ reply: consuming FuseReply) {
+  package func setAttribute(_ call: FuseCall, to value: [UInt8], flags: Int32, _ reply: consuming FuseReply) {
     let node = numbers.node(call.node)
     perform(call, .init(node), reply) { tree, caller in
-      tree.setExtendedAttribute(call.name, to: value, of: node, for: caller)
+      tree.setExtendedAttribute(call.name, to: value, of: node, flags: flags, for: caller)
     } answer: { reply, _ in
       reply.succeed()
     }

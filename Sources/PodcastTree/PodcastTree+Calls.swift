@@ -2,7 +2,6 @@ internal import Configuration
 internal import PodcastModel
 internal import PosixKit
 
-/// The calls of a file system: each finds its node and asks it.
 extension PodcastTree {
   package func attributes(of node: NodeID) -> Answer<NodeAttributes> {
     self.node(node)?.attributes() ?? .failure(.ENOENT)
@@ -103,8 +102,9 @@ extension PodcastTree {
     return found.extendedAttributes().map { $0.items.flatMap { Array($0.name.utf8) + [0] } }
   }
 
+  /// - Parameter flags: XATTR_CREATE, XATTR_REPLACE (setxattr(2)).
   package func setExtendedAttribute(
-    _ name: String, to value: [UInt8], of node: NodeID, for caller: Caller
+    _ name: String, to value: [UInt8], of node: NodeID, flags: Int32 = 0, for caller: Caller
   ) -> Answer<Void> {
     guard name.hasPrefix("user.") else { return .failure(.EOPNOTSUPP) }
     guard owner.admits(caller) else { return .failure(.EACCES) }
@@ -113,14 +113,18 @@ extension PodcastTree {
       return .failure(.EPERM)
     }
     guard let text = String(validating: value, as: UTF8.self) else { return .failure(.EINVAL) }
-    if isTags { return found.set(name, to: text, for: caller) }
-    return found.set(String(name.dropFirst(AttributeList.prefix.count)), to: text, for: caller)
+    let key = isTags ? name : String(name.dropFirst(AttributeList.prefix.count))
+    if flags == 0 { return found.set(key, to: text, for: caller) }
+    return found.extendedAttribute(name).then { value in
+      let (creates, replaces): (Int32, Int32) = (1, 2)
+      if flags & creates != 0, value != nil { return .failure(.EEXIST) }
+      if flags & replaces != 0, value == nil { return .failure(.ENODATA) }
+      return found.set(key, to: text, for: caller)
+    }
   }
 
   /// Ours are computed: none can be removed, but for positions and rules.
-  package func removeExtendedAttribute(
-    _ name: String, of node: NodeID, for caller: Caller
-  ) -> Answer<Void> {
+  package func removeExtendedAttribute(_ name: String, of node: NodeID, for caller: Caller) -> Answer<Void> {
     guard name.hasPrefix("user.") else { return .failure(.EOPNOTSUPP) }
     let key = String(name.dropFirst(AttributeList.prefix.count))
     let none = key == "position" ? "0" : SubscriptionRules.Key(rawValue: key) == nil ? nil : ""

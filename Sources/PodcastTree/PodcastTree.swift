@@ -96,9 +96,7 @@ package final class PodcastTree: Sendable {
   func order(_ order: TransferOrder) -> Answer<Void> {
     Answer<Void>.task { completion in
       self.transfers.order(order) { completion($0.map { .failure($0) } ?? .success(())) }
-    }.then {
-      .on(self.loader) { self.transferChanged(order.key) }
-    }
+    }.then { .on(self.loader) { self.transferChanged(order.key) } }
   }
 }
 

@@ -63,6 +63,27 @@ import Testing
     #expect(world.catalog.waitForRefreshes(seconds: patience))
   }
 
+  /// Processors and the catalogue's file are for what a person waits for, until it has come.
+  @Test func whatIsDueBeginsWhenNobodyWaitsForAFeed() throws {
+    let gate = try Gate()
+    let world = try CatalogWorld(reader: .program(gate.program))
+    try serve(world, hogs: 1)
+    let hog = try #require(try world.catalog.subscriptions().first).podcast.id
+    let due = try world.catalog.subscribe(feedURL: "\(world.web.address)/feed").podcast.id
+    world.web.set("/other", TestFeed(items: [.init("One", guid: "1")]).page)
+    let other = try world.podcast("/other", title: "Other")
+    let looks = Monitor(0)
+    world.catalog.refresh(podcast: hog, cause: .firstLook) { _ in looks.withLockNotifying { $0 += 1 } }
+    #expect(eventually { gate.begun == 1 })
+    let ended = Monitor(false)
+    world.catalog.refresh(podcast: due, cause: .due) { _ in ended.withLockNotifying { $0 = true } }
+    try world.refresh(other, .firstLook)
+    #expect(world.web.requests("/feed").isEmpty && looks.withLock { $0 } == 0)
+    gate.open()
+    #expect(ended.wait(until: .after(patience)) { $0 ? true : nil } ?? false)
+    #expect(world.web.requests("/feed").count == 1)
+  }
+
   /// It waits behind them already, to be parsed.
   @Test func whatWaitsBehindComesFirstWhenSomebodyWaitsForIt() throws {
     let gate = try Gate()

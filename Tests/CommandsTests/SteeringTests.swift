@@ -135,7 +135,7 @@ struct SteeringTests {
     #expect(
       result.errors.split(separator: "\n") == [
         "podcastfs: \(plain): not an episode in a podcastfs mount",
-        "podcastfs: \(missing): No such file or directory",
+        "podcastfs: \(missing): nothing is mounted: first run podcastfs mount",
         "podcastfs: \(empty): not in a podcastfs mount",
       ])
     #expect(try state(path) == "paused")
@@ -171,14 +171,14 @@ struct SteeringTests {
     #expect(try eventually { try state(path) == "downloading" })
     try set(path, "state", "cached")
     #expect(process.wait() == .exit(1))
-    #expect(process.errors == "podcastfs: \(missing): No such file or directory\n")
+    #expect(process.errors == "podcastfs: \(missing): nothing is mounted: first run podcastfs mount\n")
     let json = try JSONValue(parsing: Array(process.output.utf8)).elements
     #expect(json.map { $0["path"]?.text } == [path, missing])
     #expect(json.first?["state"]?.text == "cached")
-    #expect(json.last?["error"]?.text == "No such file or directory")
+    #expect(json.last?["error"]?.text == "nothing is mounted: first run podcastfs mount")
     let verify = try run("verify", "--json", path, missing)
     #expect(verify.end == .exit(1) && verify.output.contains("\"checked\": 0"))
-    #expect(verify.errors == "podcastfs: \(missing): No such file or directory\n")
+    #expect(verify.errors == "podcastfs: \(missing): nothing is mounted: first run podcastfs mount\n")
   }
 
   @Test func aQuietVerifySaysNothingWhereAllIsWell() throws {

@@ -75,7 +75,7 @@ import Testing
     #expect(copied.wait() == .exit(0), "\(copied.errors)")
     #expect(try eventually { try fixture.list(subscriptions).contains("Harbour Lights") })
     for content in [
-      "no list", "<opml version=\"2.0\"><body></body></opml>", "<opml><body><outline xmlUrl=\"http",
+      "", "no list", "<opml version=\"2.0\"><body></body></opml>", "<opml><body><outline xmlUrl=\"http",
     ] {
       let bad = try fixture.environment.home.write("bad.opml", content)
       let refused = try RunningProcess(

@@ -399,6 +399,23 @@ import TransferProtocol
     #expect(set("played", "2") == .EINVAL)
   }
 
+  /// setxattr(2): XATTR_CREATE is 1, XATTR_REPLACE 2.
+  @Test func anAttributeIsMadeOrReplacedAsTheCallerSays() throws {
+    let fixture = try TreeFixture()
+    let (tree, me) = (fixture.tree, fixture.me)
+    let podcast = try fixture.searched()
+    let node = try wait(tree.lookup("2024-01-01 - Part 1.mp3", in: podcast, for: me)).node
+    func set(_ name: String, _ value: String, _ flags: Int32) -> Errno? {
+      failure(
+        tree.setExtendedAttribute(
+          "user.podcastfs.\(name)", to: Array(value.utf8), of: node, flags: flags, for: me))
+    }
+    #expect(set("played", "1", 1) == .EEXIST && set("position", "7", 2) == .ENODATA)
+    #expect(
+      set("played", "0", 2) == nil && set("position", "7", 1) == nil && set("position", "8.5", 2) == nil)
+    #expect(try fixture.attribute("user.podcastfs.position", node) == "8.5")
+  }
+
   @Test func aPositionIsKeptUntilTheEpisodeIsPlayed() throws {
     let fixture = try TreeFixture()
     let (tree, me) = (fixture.tree, fixture.me)

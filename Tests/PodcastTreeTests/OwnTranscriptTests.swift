@@ -117,6 +117,28 @@ import Testing
     #expect(try !fixture.list(podcast).contains { $0.hasSuffix(".srt") || $0.hasSuffix(".txt") })
   }
 
+  @Test func anEmptyOneIsRefusedAndChangesNothing() throws {
+    let name = "2024-01-02 - Part 2.srt"
+    func closeEmpty(_ file: any OpenFile) -> Errno? {
+      defer { file.close() }
+      return failure(file.flush())
+    }
+    #expect(closeEmpty(try wait(fixture.tree.create(name, in: podcast, for: fixture.me)).file) == .EINVAL)
+    #expect(try !fixture.list(podcast).contains(name))
+    try create(name, "mine")
+    let own = try wait(fixture.tree.lookup(name, in: podcast, for: fixture.me))
+    let cut = try wait(fixture.tree.open(own.node, writes: true, truncates: true, for: fixture.me))
+    #expect(closeEmpty(cut) == .EINVAL)
+    try fixture.tree.awaitIdle()
+    #expect(try read(name) == "mine")
+    // As touch(1), which writes nothing: also to the feed's, which nobody has fetched.
+    let feeds = try wait(fixture.tree.lookup(Self.stem + ".vtt", in: podcast, for: fixture.me))
+    for node in [own.node, feeds.node] {
+      #expect(closeEmpty(try wait(fixture.tree.open(node, writes: true, for: fixture.me))) == nil)
+    }
+    #expect(try read(name) == "mine" && read(Self.stem + ".vtt") == "WEBVTT of the feed")
+  }
+
   @Test func anotherMountOfTheUserListsIt() throws {
     let name = "2024-01-03 - Part 3.vtt"
     try create(name, "WEBVTT")

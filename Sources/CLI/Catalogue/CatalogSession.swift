@@ -11,9 +11,7 @@ internal import TransferProtocol
 
 /// The catalogue as a command uses it: opened by the user's configuration, its waits made plain calls.
 struct CatalogSession: Sendable {
-  /// What commands have opened.
   private static let opened = Monitor<[Catalog]>([])
-
   let places: Places
   let settings: Settings
   let http: HTTPClient
@@ -45,7 +43,6 @@ struct CatalogSession: Sendable {
     return Dictionary(client.allStatuses().map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// Reports podcasts whose older episodes could not be fetched, after all attempts.
   func reportMissing(_ podcasts: [(name: String, id: Int64)]) throws {
     catalog.waitForRefreshes(seconds: 600)
     for podcast in podcasts {

@@ -290,6 +290,5 @@ private final class StatusLine {
   }
 
   func clear() { if shown != nil { draw("") } }
-
   private func draw(_ line: String) { StandardStreams.write("\r\(line)\u{1b}[K", to: STDERR_FILENO) }
 }

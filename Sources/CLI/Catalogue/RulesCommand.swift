@@ -56,10 +56,8 @@ extension SubscriptionRules {
   var json: JSONValue { .object(Key.allCases.map { ($0.rawValue, text($0).json) }) }
 }
 
-/// What rules want for the newest episodes of a subscription.
 private struct RuleOutlook {
   private static let limit = 20
-
   private let name: String
   private let own: SubscriptionRules
   private let configured: SubscriptionRules
@@ -170,8 +168,6 @@ private struct RuleOutlook {
         "state": line.state.name, "decision": decision, "reason": reason(line),
       ])
     }
-    return .members([
-      "name": name, "rules": own.json, "configured": configured.json, "episodes": episodes,
-    ])
+    return .members(["name": name, "rules": own.json, "configured": configured.json, "episodes": episodes])
   }
 }

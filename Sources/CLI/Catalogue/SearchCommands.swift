@@ -34,9 +34,7 @@ extension Command {
     }
     let results = found.map { LastSearch.result($0, mayBePrivate: answer.mayBePrivate($0.podcast)) }
     LastSearch.store(query, results, in: session.places)
-    StandardStreams.show(
-      .members(["query": query, "source": answer.source, "results": found.map(\.json)])
-    ) {
+    StandardStreams.show(.members(["query": query, "source": answer.source, "results": found.map(\.json)])) {
       let width = String(found.count).count
       for (place, line) in found.enumerated() {
         let number = ColumnText.right("\(place + 1)", width) + (line.isFollowed ? "* " : "  ")
@@ -56,7 +54,6 @@ struct FoundLine {
   let podcast: FoundPodcast
   let now: Int64
   let isFollowed: Bool
-
   func shown(_ url: WebAddress) -> String { url.shown(isListed: podcast.isListed) }
 
   func text(indent: Int) -> String {
@@ -89,7 +86,6 @@ struct LastSearch {
   private let results: [JSONValue]?
   /// A search prints fewer.
   private static let mostResults = 10_000
-
   private static func file(in places: Places) -> String { places.state + "/last-search.json" }
 
   init(in places: Places) {
@@ -99,13 +95,11 @@ struct LastSearch {
     results = if case .array(let all)? = json?["results"] { all } else { nil }
   }
 
-  /// Remembers a search in place of the one before.
   static func store(_ query: String, _ results: [JSONValue]?, in places: Places) {
     let json = JSONValue.members(["query": query, "results": results])
     try? Directories.replace(file(in: places), with: Array(json.compactText.utf8))
   }
 
-  /// One of its results.
   static func result(_ line: FoundLine, mayBePrivate: Bool) -> JSONValue {
     .members([
       "title": line.podcast.title, "shown": line.shown(line.podcast.feedURL),
@@ -169,9 +163,7 @@ extension Command {
     let mayBeAddress = source.contains { ":/".contains($0) } && !Directories.exists(source)
     do {
       let addresses = mayBeAddress ? SubscriptionAddress.typed(source) : []
-      guard let last = addresses.last else {
-        return try report(FeedBody(file: source), from: nil, nil)
-      }
+      guard let last = addresses.last else { return try report(FeedBody(file: source), from: nil, nil) }
       for address in addresses.dropLast() {
         if let report = try? report(at: address) { return report }
       }

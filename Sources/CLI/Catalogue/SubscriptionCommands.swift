@@ -132,7 +132,8 @@ extension Command {
     podcastfs refresh [--json] [--quiet] [PATH…]
 
     Fetches the feeds of all subscriptions now. With PATH, only those: a podcast's folder, an episode, or the name or address
-    of a subscription.
+    of a subscription. A mount fetches them automatically: every hour (option refresh) when an episode is near, else twice a
+    day. Feeds that bring nothing new rest longer, up to a week.
     """
   ) { arguments in
     let paths = try arguments.operands()
@@ -176,8 +177,7 @@ extension Command {
         session.catalog.refresh(podcast: podcast, cause: .forced, completion: $0)
       }
       // The feed's title may have given the folder another name.
-      let name =
-        try session.subscription(ofPodcast: podcast)?.name ?? session.catalog.podcast(podcast)?.title
+      let name = try session.subscription(ofPodcast: podcast)?.name ?? session.catalog.podcast(podcast)?.title
       return (name ?? shown, podcast, outcome.newEpisodes.count)
     } catch let error as CatalogError {
       throw CommandFailure("\(shown): \(error)")
@@ -211,7 +211,6 @@ extension Command {
     StandardStreams.tell("You follow no podcasts yet: podcastfs search WORDS")
   }
 
-  /// A line for each podcast, and below it why its feed cannot be read.
   private static func show(_ podcasts: [PodcastInfo], now: Int64) {
     if podcasts.isEmpty { return tellNothingIsFollowed() }
     let columns = StandardStreams.outputIsTerminal ? Terminal.output.width : nil

@@ -7,7 +7,6 @@ package struct LiveDisplay {
   private let terminal: Terminal
   /// How wide each line was that stands there.
   private var drawn: [Int] = []
-
   package init(_ terminal: Terminal) { self.terminal = terminal }
 
   package struct Entry {
@@ -20,7 +19,6 @@ package struct LiveDisplay {
     }
   }
 
-  /// Draws entries over those drawn before: see `frame`.
   mutating func draw(footer: [String] = [], _ entries: (_ columns: Int) -> [Entry]) {
     let (columns, rows) = terminal.size
     StandardStreams.write(frame(columns, rows, footer: footer, entries), to: terminal.descriptor)
@@ -66,9 +64,7 @@ package struct LiveDisplay {
 /// Colours, on terminals that have them, and not where NO_COLOR is set (no-color.org).
 package struct Style: Sendable {
   private let isColored: Bool
-
   package enum Color: Int, Sendable { case red = 31, green, yellow }
-
   static let output = Style(.output)
 
   init(_ terminal: Terminal) {
@@ -171,7 +167,6 @@ package enum ColumnText {
   }
 
   package static func right(_ text: String, _ columns: Int) -> String { blanks(columns - width(text)) + text }
-
   private static func blanks(_ count: Int) -> String { String(repeating: " ", count: max(count, 0)) }
 
   private static func width(_ character: Character) -> Int {

@@ -47,7 +47,6 @@ package enum Finding: Hashable, Sendable {
   /// Nothing is wrong, but it is good to know.
   case note(String)
   case problem(String, fix: String)
-
   package var isProblem: Bool { parts.status == "problem" }
 
   private var parts: (status: String, message: String, fix: String?, color: Style.Color?) {
@@ -59,10 +58,7 @@ package enum Finding: Hashable, Sendable {
   }
 
   var color: Style.Color? { parts.color }
-
-  var json: JSONValue {
-    .members(["status": parts.status, "message": parts.message, "fix": parts.fix])
-  }
+  var json: JSONValue { .members(["status": parts.status, "message": parts.message, "fix": parts.fix]) }
 
   /// Columns of the word at the beginning of a line.
   static let indent = 9
@@ -86,7 +82,6 @@ package enum MachineChecks {
     return findings.compactMap(\.self) + mounts.map { mount($0.mountPoint) } + libraries()
   }
 
-  /// Opens the device as a mount does.
   package static func device(_ path: String) -> Finding {
     do {
       _ = try FileDescriptor(opening: path, O_RDWR)
@@ -124,7 +119,6 @@ package enum MachineChecks {
     }
   }
 
-  /// Whether mounts outlive their processes.
   private static var keeping: Finding? {
     if !canKeep {
       return .note(

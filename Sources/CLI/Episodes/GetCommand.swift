@@ -24,8 +24,7 @@ extension Command {
       let recent = since.map { since in episodes.filter { $0.published ?? .min >= since } }
       return Array((recent ?? episodes).prefix(newest ?? .max))
     }
-    let found = MountedFile.all(
-      atEach: try arguments.paths(), newest == nil && since == nil ? nil : choice)
+    let found = MountedFile.all(atEach: try arguments.paths(), newest == nil && since == nil ? nil : choice)
     found.report()
     var wanted = found.episodes.map { WantedEpisode($0) }
     if wanted.isEmpty, found.failures.isEmpty { StandardStreams.report("no episodes to download") }
@@ -86,7 +85,6 @@ extension Command {
 
   private static let mostUnasked = 20
 
-  /// Asks a person whether so many episodes are to be downloaded.
   private static func isMeant(_ wanted: [WantedEpisode]) -> Bool {
     guard wanted.count > mostUnasked, !StandardStreams.isJSON, isatty(STDIN_FILENO) == 1,
       Terminal.errors.isTerminal
@@ -98,7 +96,6 @@ extension Command {
   }
 }
 
-/// One of the episodes: how far it is, and whether nothing more can be known of it.
 private struct WantedEpisode {
   let episode: MountedFile
   private(set) var status: TransferStatus
@@ -120,7 +117,6 @@ private struct WantedEpisode {
   }
 
   mutating func look() { attempt { one in one.status = try one.episode.progress() } }
-
   func named(_ words: String) -> String { "\(episode.path): \(words)" }
 
   /// Why it is not here; nil where it is.

@@ -37,7 +37,6 @@ extension Command {
     try end.get()
   }
 
-  /// Opens pages in the desktop's program for texts.
   private static func open(_ pages: [InfoPage], _ places: Places) throws {
     let file = places.runtime + "/information.txt"
     let texts = pages.map { $0.parts.compactMap { $0?.text }.joined(separator: "\n") }

@@ -194,10 +194,7 @@ struct KnownEpisodes {
       return PrintableText.line("\(date)  \(entry.podcast.title) — \(entry.episode.title)")
     }
 
-    /// The name, and how long it is.
-    var text: String {
-      name + (entry.episode.duration.map { "  \(HumanText.duration(Int64($0)))" } ?? "")
-    }
+    var text: String { name + (entry.episode.duration.map { "  \(HumanText.duration(Int64($0)))" } ?? "") }
 
     /// - Parameter more: members that only this command has.
     func json(_ more: [(String, JSONValue)] = []) -> JSONValue {
@@ -235,7 +232,6 @@ struct KnownEpisodes {
     }
   }
 
-  /// Those that a query selects, in its order.
   func selected(by query: EpisodeQuery) throws -> [One] {
     let facts = try catalog.entries(forKeys: Array(statuses.keys)).map { key, entry in
       var facts = EpisodeFacts(id: entry.episode.id, title: "", show: "", published: 0)

@@ -16,10 +16,14 @@ struct MountedFile {
 
   /// The episodes that a path means: the file itself, or those directly in a directory, the newest first. With a choice
   /// also those of the podcasts in a directory.
-  /// - Throws: `CommandFailure` where the path is nothing of a mount.
+  /// - Throws: `CommandFailure` where the path is nothing of a mount, or nothing is mounted.
   static func all(at path: String, _ choice: Choice? = nil) throws -> [MountedFile] {
     var status = stat()
-    guard stat(path, &status) == 0 else { throw CommandFailure("\(path): \(Errno.current)") }
+    guard stat(path, &status) == 0 else {
+      let reason = Errno.current
+      if reason == .ENOENT { _ = try UserMount.root() }
+      throw CommandFailure("\(path): \(reason)")
+    }
     guard status.st_mode & S_IFMT == S_IFDIR else {
       let episode = MountedFile(path: path)
       if try episode.attribute("state") != nil { return [episode] }
@@ -32,9 +36,8 @@ struct MountedFile {
     }
     if folders.contains(where: { !$0.isEmpty }) { return folders.flatMap(choice ?? { $0 }) }
     let mount = MountPoint.absolutePath(path).flatMap(MountTable.mount(holding:))
-    throw CommandFailure(
-      mount?.isOurs == true
-        ? "\(path): there are no episodes in this folder" : "\(path): not in a podcastfs mount")
+    let why = mount?.isOurs == true ? "there are no episodes in this folder" : "not in a podcastfs mount"
+    throw CommandFailure("\(path): \(why)")
   }
 
   /// The episodes directly in a directory, the newest first; none where it is not there.
@@ -50,12 +53,10 @@ struct MountedFile {
     return names.map { MountedFile(path: base + $0) }.filter { $0.text("state") != nil }
   }
 
-  /// What several paths mean.
   struct Found {
     var episodes: [MountedFile] = []
     /// The paths that are nothing of a mount, and why.
     var failures: [(episode: MountedFile, failure: CommandFailure)] = []
-
     func report() { for (_, failure) in failures { StandardStreams.complain("\(failure)") } }
   }
 
@@ -158,6 +159,5 @@ enum UserMount {
 }
 
 extension ArgumentList {
-  /// The operands of a command about episodes: paths, and names of subscriptions.
   func paths() throws -> [String] { try operands().map(UserMount.path) }
 }

@@ -38,12 +38,14 @@ extension Command {
       let isAll = arguments.takeFlag("--all", "-a")
       let paths = try arguments.paths()
       if paths.isEmpty != isAll { throw UsageError("it takes the paths of episodes, or --all") }
-      if !isAll { return try set("state", to: target.name, ofEpisodesAt: paths, in: sources) }
-      let root = try UserMount.root()
-      if target == .downloading { try MountedFile(path: root).set("paused", to: "0") }
-      let folders = ["Downloading", "Downloading/Paused", "Downloading/Failed"]
-      let episodes = try folders.flatMap { try MountedFile.directly(in: "\(root)/\($0)") }
-      try set("state", to: target.name, of: .init(episodes: episodes), in: sources)
+      var found = MountedFile.all(atEach: paths)
+      if isAll {
+        let root = try UserMount.root()
+        if target == .downloading { try MountedFile(path: root).set("paused", to: "0") }
+        let folders = ["Downloading", "Downloading/Paused", "Downloading/Failed"]
+        found.episodes = try folders.flatMap { try MountedFile.directly(in: "\(root)/\($0)") }
+      }
+      try set("state", to: target.name, of: found, in: sources, named: Set(paths))
     }
   }
 
@@ -55,26 +57,20 @@ extension Command {
     or a folder or the name of a subscription: all episodes directly in it.
     """
   ) { arguments in
-    let words = try arguments.paths()
+    let words = try arguments.operands()
     let marks = [
       "played": ("played", "1"), "unplayed": ("played", "0"), "kept": ("keep", "1"), "unkept": ("keep", "0"),
     ]
     guard let (attribute, value) = marks[words[0]] else {
       throw UsageError("mark takes played, unplayed, kept or unkept, and paths")
     }
-    try set(attribute, to: value, ofEpisodesAt: Array(words.dropFirst()))
-  }
-
-  private static func set(
-    _ attribute: String, to value: String, ofEpisodesAt paths: [String], in sources: Set<TransferState>? = nil
-  ) throws {
-    try set(attribute, to: value, of: MountedFile.all(atEach: paths), in: sources, named: Set(paths))
+    try set(attribute, to: value, of: MountedFile.all(atEach: words.dropFirst().map(UserMount.path)))
   }
 
   /// Reports all failures, and goes on with the next episode.
   /// - Parameter sources: states in which an episode is changed that is not named by itself; nil for all.
   private static func set(
-    _ attribute: String, to value: String, of found: MountedFile.Found, in sources: Set<TransferState>?,
+    _ attribute: String, to value: String, of found: MountedFile.Found, in sources: Set<TransferState>? = nil,
     named: Set<String> = []
   ) throws {
     found.report()
@@ -159,8 +155,7 @@ extension Command {
     do throws(PosixError) {
       text = String(decoding: try Directories.read("\(root)/.podcastfs/metrics"), as: UTF8.self)
     } catch {
-      throw CommandFailure(
-        "\(root): \(MountTable.isOurs(root) ? "\(error.errno)" : "not a podcastfs mount")")
+      throw CommandFailure("\(root): \(MountTable.isOurs(root) ? "\(error.errno)" : "not a podcastfs mount")")
     }
     StandardStreams.show(json(ofMetrics: text)) { StandardStreams.write(text) }
   }

@@ -51,7 +51,6 @@ struct CommandForm {
     return (ranges.map(\.lowerBound).min() ?? 0)...(ranges.map(\.upperBound).max() ?? 0)
   }
 
-  /// The explanation, for so many columns.
   func text(columns: Int) -> String {
     let column = min((explained.map(\.count).max() ?? 0) + 4, 22)
     var text = synopsis.map { ColumnText.wrapped($0, columns, hanging: 4) }.joined(separator: "\n")

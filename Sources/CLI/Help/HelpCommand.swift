@@ -183,7 +183,5 @@ private enum Manual {
     "\\": "\\e", "-": "\\-", "~": "\\(ti", "^": "\\(ha", "`": "\\(ga", "…": "...", "—": "\\(em",
   ]
 
-  private static func escaped(_ text: String) -> String {
-    text.map { escapes[$0] ?? String($0) }.joined()
-  }
+  private static func escaped(_ text: String) -> String { text.map { escapes[$0] ?? String($0) }.joined() }
 }

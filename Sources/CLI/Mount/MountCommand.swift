@@ -90,7 +90,6 @@ extension Command {
   }
 }
 
-/// A call of `mount` or `demo`.
 struct MountCall {
   /// What the called process does for the mount.
   enum Role {
@@ -109,7 +108,6 @@ struct MountCall {
   let options: [String]
   /// nil for `~/Podcasts`.
   let mountPoint: String?
-
   private static let backgroundFlag = "--background"
 
   init(_ arguments: inout ArgumentList) throws {
@@ -168,7 +166,6 @@ struct MountCall {
     if !isHelper { greet(mountPoint) }
   }
 
-  /// Says to a person where the podcasts are, and what to do next.
   private func greet(_ mountPoint: String) {
     guard StandardStreams.outputIsTerminal else { return }
     let names = (try? Directories.names(in: mountPoint + "/Subscriptions")) ?? []
@@ -180,8 +177,7 @@ struct MountCall {
   }
 
   private func serve(_ mountPoint: String, _ inheritance: InheritedMount?, _ ready: () -> Void) throws {
-    let request = try MountRequest(
-      mountPoint: mountPoint, options: options, isResumed: inheritance != nil)
+    let request = try MountRequest(mountPoint: mountPoint, options: options, isResumed: inheritance != nil)
     let next =
       [ProgramArguments.file, "podcastfs", "mount", Keeper.flag] + options.flatMap { ["-o", $0] }
       + ["--", request.mountPoint]
@@ -221,7 +217,6 @@ struct MountCall {
     }
   }
 
-  /// Runs `body` and tells the process that was called how it went.
   static func reporting(_ body: (() -> Void) throws -> Void) throws {
     var readiness: BackgroundProcess.Readiness? = BackgroundProcess.Readiness()
     do { try body { readiness.take()?.ready() } } catch {

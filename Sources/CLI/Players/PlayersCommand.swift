@@ -39,7 +39,6 @@ final class PlayerWatch {
   /// By the names of their players' connections, which signals come from.
   private var episodes: [String: PlayedEpisode] = [:]
   private var timer: EventLoop.Timer?
-
   private static let interface = "org.mpris.MediaPlayer2.Player"
   private static let path = "/org/mpris/MediaPlayer2"
   private static let prefix = "org.mpris.MediaPlayer2."
@@ -118,7 +117,6 @@ final class PlayerWatch {
     return PlayedEpisode(path, stored: stored ?? 0)
   }
 
-  /// Looks again while an episode plays.
   private func setTimer() {
     guard timer == nil, episodes.values.contains(where: \.isPlaying) else { return }
     timer = loop.schedule(at: .after(Self.step)) { [unowned self] in
@@ -157,7 +155,6 @@ private struct PlayedEpisode {
   private static let start = 5.0
   /// Positions that are so close are the same.
   private static let least = 1.0
-
   init(_ path: String, stored: Double) { (self.path, self.stored) = (path, stored) }
 
   mutating func moved(to seconds: Double) {

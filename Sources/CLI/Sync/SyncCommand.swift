@@ -70,7 +70,6 @@ extension Command {
   }
 }
 
-/// Nextcloud's login flow, and its password into the configuration file.
 private enum SyncLogin {
   /// In seconds: between two questions to the server, and until the login is given up. Nextcloud gives up after the same time.
   private static let (pause, patience) = (2.0, 1200.0)

@@ -69,7 +69,6 @@ extension Command {
 
 package struct TransferList {
   private let statuses: [TransferStatus]
-
   package init(_ statuses: [TransferStatus]) { self.statuses = statuses }
 
   /// Those that are neither remote nor complete.

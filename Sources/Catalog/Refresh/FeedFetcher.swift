@@ -32,6 +32,8 @@ final class FeedFetcher: Sendable {
     var known: Int64?
     /// Seconds since 1970.
     var now: Int64
+    /// Called before the answer is parsed.
+    var giveWay: @Sendable () -> Void = {}
   }
 
   private let requests: RequestMaker
@@ -95,6 +97,7 @@ final class FeedFetcher: Sendable {
     let head = response.head
     // A 203 is a 200 that a proxy has changed (RFC 9110 §15.3.4).
     guard head.status == 200 || head.status == 203 else { return FeedAnswer(head: head) }
+    question.giveWay()
     do throws(FeedError) {
       let body = try FeedBody(response.body)
       if body.digest == question.known { return FeedAnswer(head: head, content: .same, digest: body.digest) }

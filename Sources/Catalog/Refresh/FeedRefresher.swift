@@ -35,8 +35,9 @@ final class FeedRefresher: Sendable {
     var rounds = 0
     /// Until when nothing is begun that is due: the catalogue's file cannot be written.
     var rest = MonotonicTime.now
-    /// What is under way or waits for a thread.
+    /// What is under way or waits for a thread, and how much of it somebody waits for.
     var activities = 0
+    var awaited = 0
     var isClosed = false
   }
 
@@ -63,6 +64,8 @@ final class FeedRefresher: Sendable {
   static let claimTime = Int64(FeedFetcher.timeout) + 30
   /// Seconds until the catalogue's file is tried again.
   private static let rest = 60.0
+  /// Seconds that what is due waits for what somebody waits for.
+  private static let patience = 30.0
   /// Seconds by which a refresh may be ahead of the clock.
   private static let margin: Int64 = 60
   /// Failures in a row, after which a change of the network says nothing any more.
@@ -88,10 +91,21 @@ final class FeedRefresher: Sendable {
   func perform(_ body: @escaping @Sendable () -> Void) { perform(on: foreground, body) }
 
   private func perform(on queue: WorkQueue, _ body: @escaping @Sendable () -> Void) {
-    underWay.withLock { $0.activities += 1 }
+    let awaited = queue === foreground ? 1 : 0
+    underWay.withLock { ($0.activities, $0.awaited) = ($0.activities + 1, $0.awaited + awaited) }
     queue.async { [self] in
+      if awaited == 0 { giveWay() }
       body()
-      underWay.withLockNotifying { $0.activities -= 1 }
+      underWay.withLockNotifying { ($0.activities, $0.awaited) = ($0.activities - 1, $0.awaited - awaited) }
+    }
+  }
+
+  /// What a person looks at has the processors and the catalogue's file for itself.
+  /// - Parameter id: a podcast whose refresh is under way. It goes on where somebody waits for it.
+  private func giveWay(_ id: Int64? = nil) {
+    _ = underWay.wait(until: .after(Self.patience)) { underWay in
+      let isAwaited = id.flatMap { underWay.waiters[$0]?.isEmpty } == false
+      return underWay.awaited == 0 || underWay.isClosed || isAwaited ? true : nil
     }
   }
 
@@ -123,11 +137,12 @@ extension FeedRefresher {
     }
   }
 
-  func refresh(of podcast: PodcastRecord, isForced: Bool) -> FeedRefresh {
+  /// - Parameter givesWay: whether what somebody waits for comes first, also while this is under way.
+  func refresh(of podcast: PodcastRecord, isForced: Bool, givesWay: Bool = false) -> FeedRefresh {
     FeedRefresh(
       store: store, fetcher: fetcher, log: log, usualInterval: usualInterval, podcast: podcast,
       keys: (try? store.read { try PodcastRecord.keys(of: podcast.id, in: $0) }) ?? [], now: store.now,
-      isForced: isForced)
+      isForced: isForced, giveWay: { [self] in if givesWay { giveWay(podcast.id) } })
   }
 
   /// Keeps other processes from beginning a refresh that is due meanwhile.
@@ -220,7 +235,7 @@ extension FeedRefresher {
     if let (podcast, time) = due, time <= store.now, !underWay.withLock({ $0.isClosed }) {
       do throws(CatalogError) {
         if let podcast = try claim(podcast, .due), join(podcast.id) {
-          run(refresh(of: podcast, isForced: false))
+          run(refresh(of: podcast, isForced: false, givesWay: true))
         }
         isOver = false
       } catch {

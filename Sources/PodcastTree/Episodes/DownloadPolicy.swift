@@ -31,9 +31,7 @@ enum DownloadPolicy {
   }
 
   static func decide(_ opener: Opener, _ status: TransferStatus?, _ trigger: Settings.Trigger) -> Decision {
-    if opener.isBarred {
-      return (status?.received ?? 0) > 0 ? .open(.cachedOnly, waits: .no) : .refuse
-    }
+    if opener.isBarred { return (status?.received ?? 0) > 0 ? .open(.cachedOnly, waits: .no) : .refuse }
     let usual: OpenIntent =
       switch trigger {
       case .open: opener.habit == .browses ? .downloadAtRead : .download
@@ -64,6 +62,5 @@ enum DownloadPolicy {
 }
 
 extension OpenIntent {
-  /// Whether the open, or a read of it, starts the download.
   var startsDownload: Bool { self == .download || self == .downloadAtRead }
 }

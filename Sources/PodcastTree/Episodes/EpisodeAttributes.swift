@@ -24,8 +24,7 @@ enum EpisodeAttributes {
   ]
 
   private static func progress(_ size: EpisodeSize, _ status: TransferStatus?) -> String {
-    Progress.text(
-      received: status?.received ?? 0, total: size.bytes, isComplete: status?.state == .cached)
+    Progress.text(received: status?.received ?? 0, total: size.bytes, isComplete: status?.state == .cached)
   }
 
   /// By the whole name. The notes are cut already.
@@ -110,8 +109,6 @@ enum EpisodeAttributes {
 }
 
 extension PodcastTree {
-  /// The attributes of a podcast's directory.
-  /// - Parameter rules: of a subscription.
   func attributeList(of podcast: Podcast, in node: NodeID, _ rules: SubscriptionRules? = nil) -> AttributeList
   {
     let (cached, folder) = state.withLock { state in

@@ -5,7 +5,6 @@ internal import PosixKit
 internal import Transcripts
 package import TransferProtocol
 
-/// An episode, in one of its representations.
 struct EpisodeNode: TreeNode {
   let tree: PodcastTree
   let id: NodeID
@@ -37,9 +36,7 @@ struct EpisodeNode: TreeNode {
     let request = tree.request(for: entry)
     let had = caller.resumes.flatMap { $0 == 0 ? nil : $0 }
     guard case .open(let intent, let wait) = DownloadPolicy.decide(opener, status, tree.settings.trigger)
-    else {
-      return had == nil ? refused(request, isReplaced: entry.episode.isReplaced) : .failure(.ESTALE)
-    }
+    else { return had == nil ? refused(request, isReplaced: entry.episode.isReplaced) : .failure(.ESTALE) }
     if caller.resumes == nil, intent != .cachedOnly, !tree.sweeps.isSweep(program) {
       tree.noteByHand(episode.id)
     }
@@ -83,12 +80,9 @@ struct EpisodeNode: TreeNode {
   }
 
   private func opened(_ request: TransferRequest, _ intent: OpenIntent) -> Answer<any OpenEpisode> {
-    .begun { completion in
-      tree.transfers.open(request, intent: intent) { completion($0.mapError(\.errno)) }
-    }
+    .begun { completion in tree.transfers.open(request, intent: intent) { completion($0.mapError(\.errno)) } }
   }
 
-  /// Waits for the byte at `offset`, or the end before it.
   private func awaiting(_ opened: any OpenEpisode, _ offset: Int64) -> Answer<any OpenEpisode> {
     .task { completion in
       opened.whenAvailable(at: offset, count: 1) { failure in
@@ -160,8 +154,7 @@ struct EpisodeNode: TreeNode {
     tree.detail(id.row).then { detail in
       tree.listed(id.row).then { episode in
         hits(detail.entry.episode.mediaKey).map { hits in
-          EpisodeAttributes.list(
-            episode, detail, status: status(of: episode), isQueued: isQueued, hits: hits)
+          EpisodeAttributes.list(episode, detail, status: status(of: episode), isQueued: isQueued, hits: hits)
         }
       }
     }
@@ -253,7 +246,6 @@ struct EpisodeNode: TreeNode {
 }
 
 extension PodcastTree {
-  /// The facts that the daemon needs and keeps.
   package func request(for entry: EpisodeEntry) -> TransferRequest {
     let episode = entry.episode
     return TransferRequest(

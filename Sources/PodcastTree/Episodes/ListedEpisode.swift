@@ -25,12 +25,9 @@ final class ListedEpisode: Sendable {
   let isHidden: Bool
   let isPlayed: Bool
   let isBegun: Bool
-  /// By the names that they have beside the episode.
   let sidecars: [Sidecar]
 
-  init(
-    _ episode: Episode, of podcast: Podcast, _ kinds: Set<Settings.Sidecar>, own: [OwnTranscript] = []
-  ) {
+  init(_ episode: Episode, of podcast: Podcast, _ kinds: Set<Settings.Sidecar>, own: [OwnTranscript] = []) {
     id = episode.id
     mediaKey = episode.mediaKey
     name = episode.fileName
@@ -68,7 +65,6 @@ final class ListedEpisode: Sendable {
 
   var stem: String { String(decoding: name.utf8.prefix(Int(stemLength)), as: UTF8.self) }
 
-  /// Whether listings show it as they show `other`.
   func looks(like other: ListedEpisode) -> Bool {
     self === other
       || id == other.id && mediaKey == other.mediaKey && name == other.name && modified == other.modified

@@ -22,7 +22,6 @@ struct OpenEpisodes: Sendable {
   private var pages: [NodeID: UInt32] = [:]
   private static let mostPages = 4096
 
-  /// Whether the kernel may keep its pages of a node at an open of this generation.
   func keepsPages(of node: NodeID, _ generation: UInt32) -> Bool { pages[node] == generation }
 
   /// The kernel has pages of this generation only: it dropped all others when it opened the handle that now reads.
@@ -63,7 +62,6 @@ struct OpenEpisodes: Sendable {
 }
 
 final class EpisodeFile: OpenFile {
-  /// How it is read.
   enum Way: Hashable, Sendable {
     case pages
     /// Direct I/O. The kernel's page cache would end reads at st_size.
@@ -106,7 +104,6 @@ final class EpisodeFile: OpenFile {
 
   var isDirect: Bool { way != .pages }
   var givesParts: Bool { way == .parts }
-  /// In bytes.
   var bytesRead: Int64 { progress.withLock { $0.count } }
   var size: Int64? { episode.size }
   var generation: UInt32 { episode.generation }

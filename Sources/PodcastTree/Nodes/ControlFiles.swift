@@ -42,15 +42,6 @@ struct ControlFile: TreeNode {
     default: return .on(tree.loader) { TextFile(try tree.catalog.exportOPML()) }
     }
   }
-
-  func change(size: Int64?, onlyTimes: Bool) -> Answer<NodeAttributes> {
-    if isList, onlyTimes { return attributes() }
-    // Only a program that is writing it has something to cut off.
-    guard let size, isList, let upload = tree.state.withLock({ $0.uploads[id] }) else {
-      return .failure(size == nil ? .EPERM : .EROFS)
-    }
-    return upload.truncate(to: size).map { .failure($0) } ?? attributes()
-  }
 }
 
 extension PodcastTree {
@@ -71,8 +62,7 @@ extension PodcastTree {
         status.withLength(ofFeed: state.downloadOfKey[status.key].flatMap { state.downloads[$0]?.feedLength })
       }
     }
-    let report = StatusReport.json(
-      told, version: podcastfsVersion, cacheLimit: settings.cacheSize)
+    let report = StatusReport.json(told, version: podcastfsVersion, cacheLimit: settings.cacheSize)
     return Array(report.indentedText.utf8) + [UInt8(ascii: "\n")]
   }
 }

@@ -63,11 +63,9 @@ final class EventLog: Sendable {
   }
 
   func recordSynchronized(added: Int, removed: Int, episodes: Int) {
-    record(
-      "synced", ["subscriptions_added": added, "subscriptions_removed": removed, "episodes": episodes])
+    record("synced", ["subscriptions_added": added, "subscriptions_removed": removed, "episodes": episodes])
   }
 
-  /// The most reasons in one event.
   static let problemLimit = 20
   /// Of one text, in bytes: an event is never too long for the memory that keeps it.
   private static let textLimit = 1024
@@ -100,9 +98,7 @@ private final class EventStream: OpenFile {
   private let state = Monitor(State())
   /// In bytes. A reader that is further behind loses its oldest lines.
   private static let limit = 1 << 20
-
   init(log: EventLog) { self.log = log }
-
   var isStream: Bool { true }
   var size: Int64? { nil }
 

@@ -208,6 +208,9 @@ struct ViewFolder: FolderNode {
 
   func extendedAttributes() -> Answer<AttributeList> {
     if id.kind != .downloadedPodcast { return .value(AttributeList()) }
-    return tree.podcast(id.row).map { tree.attributeList(of: $0, in: id) }
+    return .on(tree.loader) {
+      guard let podcast = try tree.catalog.podcast(id.row) else { throw Errno.ENOENT }
+      return tree.attributeList(of: podcast, in: id)
+    }
   }
 }

@@ -78,9 +78,7 @@ final class TextFile: OpenFile {
 /// The log file: each read gets what it holds by then (`tail -f`).
 final class FollowedFile: OpenFile {
   private let path: String
-
   init(_ path: String) { self.path = path }
-
   var size: Int64? { Self.size(path) }
 
   static func size(_ path: String) -> Int64 {

@@ -14,9 +14,6 @@ protocol TreeNode: Sendable {
   func extendedAttribute(_ name: String) -> Answer<String?>
   /// - Parameter key: the name without "user.podcastfs.".
   func set(_ key: String, to value: String, for caller: Caller) -> Answer<Void>
-  /// chmod, chown, utimes, truncate.
-  /// - Parameter size: the new size where it is to change.
-  func change(size: Int64?, onlyTimes: Bool) -> Answer<NodeAttributes>
   /// Whether something can be done to it, or in it: access(W_OK).
   var hasVerbs: Bool { get }
 }
@@ -25,10 +22,17 @@ extension TreeNode {
   func extendedAttributes() -> Answer<AttributeList> { .value(AttributeList()) }
   func extendedAttribute(_ name: String) -> Answer<String?> { extendedAttributes().map { $0.value(name) } }
   func set(_ key: String, to value: String, for caller: Caller) -> Answer<Void> { .failure(.EPERM) }
-  func change(size: Int64?, onlyTimes: Bool) -> Answer<NodeAttributes> {
-    .failure(size == nil ? .EPERM : .EROFS)
-  }
   var hasVerbs: Bool { true }
+
+  /// chmod, chown, utimes, truncate. What is being copied can be cut. Programs that copy set times and permissions at the
+  /// end, which are not kept.
+  func change(size: Int64?, onlyTimes: Bool) -> Answer<NodeAttributes> {
+    if let upload = tree.state.withLock({ $0.uploads[id] }) {
+      return size.flatMap { upload.truncate(to: $0) }.map { .failure($0) } ?? attributes()
+    }
+    if size == nil, id.ending != nil || id == .subscriptionList && onlyTimes { return attributes() }
+    return .failure(size == nil ? .EPERM : .EROFS)
+  }
 }
 
 protocol FolderNode: TreeNode {
@@ -49,7 +53,6 @@ extension FolderNode {
 }
 
 extension PodcastTree {
-  /// What a number stands for: the one place that tells the kinds apart.
   func node(_ id: NodeID) -> (any TreeNode)? {
     switch id.kind {
     case .fixed:

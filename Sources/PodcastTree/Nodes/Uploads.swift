@@ -30,10 +30,11 @@ final class Upload: OpenFile {
   private let onIdle: @Sendable (Upload) -> Void
 
   /// - Parameters:
+  ///   - bytes: what it has already; nil for a new file, which fails at close where nothing is written to it.
   ///   - importer: takes the bytes in.
   ///   - onIdle: called when the last that had it open has closed it.
   init(
-    node: NodeID, name: String?, bytes: [UInt8] = [], sidecar: Sidecar? = nil,
+    node: NodeID, name: String?, bytes: [UInt8]? = nil, sidecar: Sidecar? = nil,
     limit: Int = Upload.longestList,
     importer: @escaping @Sendable ([UInt8]) -> Answer<Void>,
     onIdle: @escaping @Sendable (Upload) -> Void
@@ -41,8 +42,8 @@ final class Upload: OpenFile {
     (self.node, self.sidecar, self.limit) = (node, sidecar, limit)
     (self.importer, self.onIdle) = (importer, onIdle)
     file = try FileDescriptor.inMemory("upload")
-    try file.write(bytes, at: 0)
-    state = Monitor(State(name: name))
+    try file.write(bytes ?? [], at: 0)
+    state = Monitor(State(name: name, isDirty: bytes == nil))
   }
 
   /// In `Subscriptions/`; nil for a transcript, and for a write to `subscriptions.opml` itself.
@@ -61,7 +62,6 @@ final class Upload: OpenFile {
   }
   var isOpen: Bool { state.withLock { $0.handles > 0 } }
 
-  /// Whether its name is to go.
   func isExpired(at time: MonotonicTime) -> Bool {
     state.withLock { state in
       guard state.handles == 0, let closed = state.closed else { return false }
@@ -82,8 +82,10 @@ final class Upload: OpenFile {
     return if case .failure(let errno) = change { errno } else { nil }
   }
 
-  /// Opened with O_TRUNC: a shell that has written nothing yet may close it once.
-  func empty() { if truncate(to: 0) == nil { state.withLock { $0.isDirty = false } } }
+  /// Opened with O_TRUNC. A shell that has written nothing to the list of subscriptions may close it.
+  func empty() {
+    if truncate(to: 0) == nil, node == .subscriptionList { state.withLock { $0.isDirty = false } }
+  }
 
   func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, Errno>? {
     Result { () throws(PosixError) in try file.read(into: buffer, at: offset) }.mapError(\.errno)
@@ -142,15 +144,9 @@ struct UploadNode: TreeNode {
     guard tree.owner.admits(caller) else { return .failure(.EACCES) }
     return upload.map { .value($0.open()) } ?? .failure(.ENOENT)
   }
-
-  func change(size: Int64?, onlyTimes: Bool) -> Answer<NodeAttributes> {
-    if let size, let errno = upload?.truncate(to: size) { return .failure(errno) }
-    return attributes()
-  }
 }
 
 extension PodcastTree {
-  /// A list under a name of its own: in the directory until it goes.
   func createUpload(_ name: String) -> Answer<CreatedFile> {
     .on(loader) {
       let upload = try self.state.withLock { state in
@@ -169,11 +165,10 @@ extension PodcastTree {
     }
   }
 
-  /// A write to `subscriptions.opml` itself adds what is new in it.
   func writtenList() throws -> any OpenFile {
     try state.withLock { state in
       if let known = state.uploads[.subscriptionList] { return known.open() }
-      let upload = try Upload(node: .subscriptionList, name: nil) { [weak self] bytes in
+      let upload = try Upload(node: .subscriptionList, name: nil, bytes: []) { [weak self] bytes in
         self?.importFile(bytes, Self.listName) ?? .failure(.EIO)
       } onIdle: { [weak self] upload in
         self?.state.withLock { if !upload.isOpen { $0.uploads[.subscriptionList] = nil } }
@@ -183,8 +178,6 @@ extension PodcastTree {
     }
   }
 
-  /// Subscribes to the feeds of a list, or to the feed or page that a link file names. What cannot be used is written to
-  /// the log.
   private func importFile(_ bytes: [UInt8], _ name: String) -> Answer<Void> {
     let log: @Sendable (String) -> Void = { [path = places.logFile] problem in
       LogFile(path).write("\(name), copied to Subscriptions: \(problem)")

@@ -122,9 +122,7 @@ extension PodcastTree {
   private func verb(
     on name: String, in parent: NodeID, _ caller: Caller,
     _ body: @escaping @Sendable (Target) -> Answer<Void>
-  ) -> Answer<Void> {
-    verb(in: parent, caller) { folder in folder.lookup(name, for: caller).then(body) }
-  }
+  ) -> Answer<Void> { verb(in: parent, caller) { folder in folder.lookup(name, for: caller).then(body) } }
 
   private func verb<Value>(
     in parent: NodeID, _ caller: Caller, _ body: (any FolderNode) -> Answer<Value>
@@ -254,9 +252,7 @@ extension PodcastTree {
     let mark: @Sendable (Bool) -> Answer<Void> = { isSet in self.commit { try set(isSet) } }
     return mark(true).recover { errno in
       errno == .ENOSPC ? self.dropDownload(of: episode).then { mark(true) } : .failure(errno)
-    }.then {
-      self.dropDownload(of: episode).recover { errno in mark(false).then { .failure(errno) } }
-    }
+    }.then { self.dropDownload(of: episode).recover { errno in mark(false).then { .failure(errno) } } }
   }
 
   /// Stops or drops a download, when the last reader in any mount closes it.

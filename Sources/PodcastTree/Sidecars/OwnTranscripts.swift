@@ -5,8 +5,6 @@ internal import PosixKit
 internal import Transcripts
 internal import TransferProtocol
 
-// The user's own transcripts: what is copied beside an episode under its name.
-
 extension NodeID {
   /// Behind the transcripts that a feed may name, one for each ending.
   static func ownTranscript(episode: Int64, _ ending: OwnTranscript.Ending) -> NodeID {
@@ -14,7 +12,6 @@ extension NodeID {
     return .transcript(episode: episode, index: transcriptLimit + place)
   }
 
-  /// Nil for all other nodes.
   var ending: OwnTranscript.Ending? {
     guard kind == .transcript else { return nil }
     let index = Int(rawValue >> 48 & 0x1f) - Int(Kind.transcript.rawValue) - Self.transcriptLimit
@@ -23,7 +20,6 @@ extension NodeID {
 }
 
 extension PodcastTree {
-  /// Begins a transcript beside an episode, in a directory of its podcast.
   func createTranscript(_ name: String, in folder: NodeID) -> Answer<CreatedFile> {
     .on(loader) {
       try self.load(folder)
@@ -51,7 +47,7 @@ extension PodcastTree {
   }
 
   private func transcriptDraft(
-    of episode: ListedEpisode, _ ending: OwnTranscript.Ending, _ bytes: [UInt8] = []
+    of episode: ListedEpisode, _ ending: OwnTranscript.Ending, _ bytes: [UInt8]? = nil
   ) throws -> Upload {
     let node = NodeID.ownTranscript(episode: episode.id, ending)
     let empty = OwnTranscript(
@@ -79,8 +75,9 @@ extension PodcastTree {
   private func keepTranscript(
     _ bytes: [UInt8], of episode: ListedEpisode, _ ending: OwnTranscript.Ending
   ) -> Answer<Void> {
-    guard String(validating: bytes, as: UTF8.self) != nil else {
-      LogFile(places.logFile).write("\(episode.stem)\(ending.rawValue): a transcript must be UTF-8")
+    guard !bytes.isEmpty, String(validating: bytes, as: UTF8.self) != nil else {
+      let why = bytes.isEmpty ? "the file is empty" : "a transcript must be UTF-8"
+      LogFile(places.logFile).write("\(episode.stem)\(ending.rawValue): \(why)")
       return .failure(.EINVAL)
     }
     return .on(loader) {
@@ -117,7 +114,6 @@ extension PodcastTree {
 }
 
 extension TreeState {
-  /// A transcript that is being copied to a directory of its podcast.
   func draft(_ name: String, ofPodcast podcast: Int64) -> Sidecar? {
     uploads.values.lazy.compactMap(\.sidecar).first { $0.podcast == podcast && $0.name == name }
   }

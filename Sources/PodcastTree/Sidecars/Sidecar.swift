@@ -122,9 +122,7 @@ extension Sidecar {
   /// Players show captions only. Of the other formats one is listed, where a feed has no captions: so that what was said can
   /// be read and found.
   /// - Parameter hasNotes: whether the show notes are listed as STEM.txt, so that a transcript cannot have that name.
-  private static func transcripts(
-    of episode: Episode, in podcast: Podcast, hasNotes: Bool
-  ) -> [Sidecar] {
+  private static func transcripts(of episode: Episode, in podcast: Podcast, hasNotes: Bool) -> [Sidecar] {
     let usable = episode.transcripts.prefix(NodeID.transcriptLimit).enumerated().compactMap {
       index, transcript -> (index: Int, transcript: Transcript, ending: String)? in
       guard transcript.url.isWeb,
@@ -156,7 +154,6 @@ extension Sidecar {
     tag.prefix { $0 != "-" && $0 != "_" }.lowercased()
   }
 
-  /// A transcript that the user has put beside an episode.
   convenience init(own: OwnTranscript, of episode: Int64, stem: String) {
     let node = NodeID.ownTranscript(episode: episode, own.ending)
     self.init(

@@ -54,16 +54,6 @@ struct SidecarNode: TreeNode {
     }
   }
 
-  func change(size: Int64?, onlyTimes: Bool) -> Answer<NodeAttributes> {
-    if let draft = tree.state.withLock({ $0.uploads[id] }) {
-      if let size, let errno = draft.truncate(to: size) { return .failure(errno) }
-      return attributes()
-    }
-    // Programs that copy set times and permissions at the end.
-    if size == nil && id.ending != nil { return attributes() }
-    return .failure(size == nil ? .EPERM : .EROFS)
-  }
-
   private func openNotes(_ sidecar: Sidecar) -> Answer<any OpenFile> {
     .on(tree.loader) {
       guard let notes = try tree.catalog.episode(sidecar.node.row)?.notes else { throw Errno.ENOENT }

@@ -7,11 +7,6 @@ package struct Difference: Hashable, Sendable {
     package var event: Event
     /// What it leads, or has led, to.
     package var node: NodeID
-
-    package init(name: String, directory: NodeID, event: Event, node: NodeID) {
-      (self.name, self.directory, self.event, self.node) = (name, directory, event, node)
-    }
-
     package var isDirectory: Bool { node.isDirectory }
   }
 
@@ -27,13 +22,7 @@ package struct Difference: Hashable, Sendable {
   /// What only watchers hear: episodes whose state has changed, and names that the kernel has made or removed for rename(2).
   package var news: [Name] = []
 
-  package init() {}
-
-  init(attributes: [NodeID]) { self.attributes = attributes }
-
-  package var isEmpty: Bool {
-    attributes.isEmpty && bytes.isEmpty && listings.isEmpty && names.isEmpty && news.isEmpty
-  }
+  package var isEmpty: Bool { self == Difference() }
 
   mutating func add(_ other: Difference) {
     attributes += other.attributes
@@ -44,22 +33,13 @@ package struct Difference: Hashable, Sendable {
   }
 
   mutating func add(_ name: String, in directory: NodeID, from old: Shown?, to new: Shown?) {
-    let event: Event
-    switch (old, new) {
-    case (nil, nil): return
-    case (.some, nil): event = .vanished
-    case (nil, .some): event = .appeared
-    case (let old?, let new?):
-      if old.target.identity == new.target.identity && old.node == new.node {
-        if !new.target.looks(like: old.target) { attributes += [old.node, new.node] }
-        return
-      }
-      event = .replaced
-    }
     guard let shown = new ?? old else { return }
-    names.append(
-      Name(
-        name: name, directory: directory, event: event, node: shown.target.identity))
+    if let old, let new, old.target.identity == new.target.identity, old.node == new.node {
+      if !new.target.looks(like: old.target) { attributes += [old.node, new.node] }
+      return
+    }
+    let event: Event = old == nil ? .appeared : new == nil ? .vanished : .replaced
+    names.append(Name(name: name, directory: directory, event: event, node: shown.target.identity))
   }
 }
 
@@ -82,8 +62,7 @@ struct Names: Sendable {
   var episodes: [Difference.Name] {
     byFolder.flatMap { folder, names in
       names.filter { $0.value.target.identity.kind == .episode }.map { name, shown in
-        Difference.Name(
-          name: name, directory: folder, event: .replaced, node: shown.target.identity)
+        Difference.Name(name: name, directory: folder, event: .replaced, node: shown.target.identity)
       }
     }
   }

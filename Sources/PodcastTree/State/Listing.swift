@@ -15,7 +15,6 @@ struct Listing: Sendable {
 
   /// In the order of their names, byte by byte.
   private(set) var items: [Item]
-  /// Grows with each change.
   var version = 0
   /// Whether the kernel may keep it: not where it was answered without a fetch that is still due.
   var isCacheable = true
@@ -33,9 +32,7 @@ struct Listing: Sendable {
   }
 
   /// The place of the first item whose name is not before `name`.
-  func place(of name: String) -> Int {
-    items.partitionPoint { ByteOrder.isBefore($0.name, name) }
-  }
+  func place(of name: String) -> Int { items.partitionPoint { ByteOrder.isBefore($0.name, name) } }
 
   subscript(name: String) -> Target? {
     let place = place(of: name)
@@ -112,7 +109,6 @@ enum Target: Sendable {
   }
 
   var isDirectory: Bool { identity.isDirectory }
-  /// Whether listings show it as they show `other`, which has the same identity.
   func looks(like other: Target) -> Bool {
     switch (self, other) {
     case (.episode(let a), .episode(let b)): a.looks(like: b)

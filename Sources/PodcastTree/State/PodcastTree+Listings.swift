@@ -9,9 +9,7 @@ extension PodcastTree {
     _ node: NodeID, for caller: Caller, isKept: Bool = false
   ) -> Answer<OpenDirectory> {
     guard let folder = folder(node) else { return .failure(self.node(node) == nil ? .ENOENT : .ENOTDIR) }
-    if isKept {
-      return .value(OpenDirectory(node: node, listing: nil, caller: caller, tree: self))
-    }
+    if isKept { return .value(OpenDirectory(node: node, listing: nil, caller: caller, tree: self)) }
     return listing(of: folder, for: caller).map {
       OpenDirectory(node: node, listing: $0, caller: caller, tree: self)
     }
@@ -64,7 +62,6 @@ extension PodcastTree {
     }
   }
 
-  /// Of a directory, or a file that is one of a kind.
   private func attributes(of id: NodeID, _ state: TreeState) -> NodeAttributes {
     if id.kind == .upload, let upload = state.uploads[id] { return upload.attributes }
     if !id.isDirectory { return controlFileAttributes(id, state) }
@@ -100,7 +97,6 @@ package final class OpenDirectory: Sendable {
   /// Whether its listing is in memory; else `read` comes first.
   package var isRead: Bool { listing.withLock { $0 != nil } }
   package var isCacheable: Bool { found?.isCacheable ?? true }
-  /// Whether the directory still lists the same.
   package var isCurrent: Bool {
     guard let listing = found else { return true }
     let version = tree.state.withLock { $0.listings[node]?.version }
@@ -115,8 +111,6 @@ package final class OpenDirectory: Sendable {
   package func items(from first: Int, count: Int) -> [DirectoryItem] {
     guard let listing = found, first < listing.items.count else { return [] }
     let part = listing.items[first..<min(listing.items.count, first + count)]
-    return zip(part, tree.attributes(of: part.map(\.target))).map {
-      ($0.name, $1)
-    }
+    return zip(part, tree.attributes(of: part.map(\.target))).map { ($0.name, $1) }
   }
 }

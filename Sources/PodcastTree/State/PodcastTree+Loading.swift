@@ -35,7 +35,6 @@ extension PodcastTree {
     if state.withLock({ $0.results[id] == nil }) { try readResults(ofSearch: id) }
   }
 
-  /// Reads the rows that a folder's listing and its time need.
   func load(_ folder: NodeID) throws {
     switch (folder, folder.kind) {
     case (.search, _): try loadSearches()
@@ -80,8 +79,7 @@ extension PodcastTree {
     return try podcasts.map { podcast in
       let episodes =
         try withEpisodes ? catalog.listedEpisodes(ofPodcast: podcast.id) { listed($0, of: podcast) } : nil
-      return PodcastEntry(
-        podcast, results: results[podcast.id] ?? [:], episodes: episodes, settings.sidecars)
+      return PodcastEntry(podcast, results: results[podcast.id] ?? [:], episodes: episodes, settings.sidecars)
     }
   }
 
@@ -189,12 +187,4 @@ extension PodcastTree {
   }
 
   func entry(ofEpisode id: Int64) -> Answer<EpisodeEntry> { detail(id).map(\.entry) }
-
-  /// The facts of a podcast: not kept, because they are asked for seldom and may be long.
-  func podcast(_ id: Int64) -> Answer<Podcast> {
-    .on(loader) {
-      guard let podcast = try self.catalog.podcast(id) else { throw Errno.ENOENT }
-      return podcast
-    }
-  }
 }

@@ -75,10 +75,7 @@ extension PodcastTree {
 
   /// Seconds that an empty directory of `Downloaded/` stays: `rm -r` removes it last.
   private static let lifetimeOfRemoved = 10.0
-
-  func readSubscriptions() throws {
-    try setSubscriptions(try catalog.subscriptions().map { Folder($0) })
-  }
+  func readSubscriptions() throws { try setSubscriptions(try catalog.subscriptions().map { Folder($0) }) }
 
   private func readSubscription(_ id: Int64, of podcast: Int64) throws {
     guard let known = state.withLock({ $0.subscriptions }) else { return try readSubscriptions() }

@@ -13,9 +13,7 @@ struct QueryResult: Sendable {
   private enum Naming: Sendable {
     /// As in the folder of the one podcast.
     case own
-    /// With the podcast's name.
     case mixed
-    /// With the place in the queue.
     case numbered
   }
 
@@ -115,8 +113,7 @@ struct Views: Sendable {
   private(set) var mixed: [NodeID]
   /// `Downloading/` with its folders, the queue, the folders of `Downloaded/`; `Latest/` and searches for episodes where
   /// their rows have been read.
-  private(set) var results = Dictionary(
-    uniqueKeysWithValues: FixedNode.queries.map { ($0, QueryResult($1)) })
+  private(set) var results = Dictionary(uniqueKeysWithValues: FixedNode.queries.map { ($0, QueryResult($1)) })
   /// When what a folder lists last changed.
   private(set) var times: [NodeID: FileTime] = [:]
   /// Places in the queue, from 1, by episode.

@@ -54,7 +54,6 @@ extension TreeState {
     names.add(self.names(ofCover: row.episode.podcast))
   }
 
-  /// Every name under which an episode, and what lies beside it, is shown.
   func names(of episode: ListedEpisode) -> Names {
     var names = Names()
     func add(_ name: String, in folder: NodeID, sidecars: (Sidecar) -> Bool) {
@@ -84,7 +83,6 @@ extension TreeState {
     return names
   }
 
-  /// Brings listings in memory up to date.
   mutating func show(from before: Names, to after: Names, at time: FileTime) -> Difference {
     var difference = Difference()
     for folder in Set(before.byFolder.keys).union(after.byFolder.keys) {
@@ -112,7 +110,6 @@ extension TreeState {
     return difference
   }
 
-  /// Makes new values of whole listings that are in memory.
   mutating func remake(_ folders: [NodeID]) -> Difference {
     var difference = Difference()
     for folder in folders {

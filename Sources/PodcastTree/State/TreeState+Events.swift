@@ -15,7 +15,6 @@ enum TreeEvent: Sendable {
   case podcast(Int64, PodcastEntry?)
   case refreshed(podcast: Int64, next: Int64?)
   case episodes([ListedEpisode])
-  /// The rows of a folder of episodes have been read.
   case view(NodeID, [ListedEpisode], EpisodeQuery)
   case queue([QueueEntry], episodes: [ListedEpisode])
   case transfer(MediaKey, TransferStatus?, ListedEpisode?)
@@ -58,9 +57,7 @@ extension TreeState {
       return show(from: names, to: Names(), at: .now)
     case .copy(let sidecar, let copy):
       var difference = changing(sidecar.node.kind == .cover ? [] : [sidecar.node.row], cover: sidecar.podcast)
-      {
-        $0.copies?[sidecar.key] = copy
-      }
+      { $0.copies?[sidecar.key] = copy }
       difference.attributes.append(sidecar.node)
       return difference
     }

@@ -52,7 +52,6 @@ extension TreeState {
     }
   }
 
-  /// Episodes with what lies beside them.
   private func items(
     of episodes: [ListedEpisode], _ podcast: PodcastEntry, where isShown: (Sidecar) -> Bool
   ) -> [Listing.Item] {
@@ -75,7 +74,6 @@ extension TreeState {
     return listing
   }
 
-  /// Forgets podcasts that nothing in memory shows any more.
   mutating func forgetUnshown() {
     let listed = Set(listings.keys.compactMap { podcast(shownBy: $0) })
     let needed = Set(downloads.values.map(\.podcast)).union(views.mixed.flatMap { views[$0]?.podcasts ?? [] })

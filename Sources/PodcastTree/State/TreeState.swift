@@ -49,10 +49,7 @@ struct TreeState: Sendable {
   func node(of episode: ListedEpisode) -> NodeID { episode.node(status(of: episode)) }
 
   /// Absent also where the download goes when the last reader closes it.
-
-  func stage(of episode: ListedEpisode) -> DownloadStage {
-    status(of: episode)?.stage ?? .absent
-  }
+  func stage(of episode: ListedEpisode) -> DownloadStage { status(of: episode)?.stage ?? .absent }
 
   func podcast(shownBy node: NodeID) -> Int64? {
     switch node.kind {
@@ -81,7 +78,6 @@ struct TreeState: Sendable {
       + views.all(ofEpisode: episode.id).count { views[$0]?.name(of: episode.id) != nil }
   }
 
-  /// A cover or a file beside an episode, as it is listed.
   func sidecar(_ node: NodeID) -> Sidecar? {
     switch node.kind {
     case .cover: podcasts[node.row]?.cover
@@ -97,9 +93,7 @@ struct TreeState: Sendable {
   }
 
   /// Whether other directories list it: not where its host does not have it.
-  func isListed(_ sidecar: Sidecar) -> Bool {
-    copy(of: sidecar).map { !$0.isMissing || !$0.isFresh } ?? true
-  }
+  func isListed(_ sidecar: Sidecar) -> Bool { copy(of: sidecar).map { !$0.isMissing || !$0.isFresh } ?? true }
 
   /// When what a folder lists last changed, or ENOENT where it is gone; nil where its rows are to be read first.
   func presence(of folder: NodeID) -> Result<FileTime?, Errno>? {
@@ -120,9 +114,7 @@ struct TreeState: Sendable {
     }
   }
 
-  func time(_ nanoseconds: Int64) -> FileTime? {
-    nanoseconds > 0 ? FileTime(sinceEpoch: nanoseconds) : nil
-  }
+  func time(_ nanoseconds: Int64) -> FileTime? { nanoseconds > 0 ? FileTime(sinceEpoch: nanoseconds) : nil }
 
   /// When what `Latest/` lists last changed. It ignores times of podcasts that a wrong clock put more than a day ahead.
   private var latestTime: FileTime? {

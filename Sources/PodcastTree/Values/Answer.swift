@@ -2,10 +2,8 @@ internal import Catalog
 package import PosixKit
 internal import TransferProtocol
 
-/// The result of an operation: ready, or still to come.
 package enum Answer<Value: Sendable>: Sendable {
   package typealias Completion = @Sendable (Result<Value, Errno>) -> Void
-
   case ready(Result<Value, Errno>)
   /// Starts the operation. It calls the completion exactly once, on any thread; given up, with EINTR.
   case pending(@Sendable (Cancellation, @escaping Completion) -> Void)
@@ -25,15 +23,11 @@ package enum Answer<Value: Sendable>: Sendable {
     switch self {
     case .ready(let result): next(result)
     case .pending(let start):
-      .pending { cancellation, completion in
-        start(cancellation) { next($0).run(cancellation, completion) }
-      }
+      .pending { cancellation, completion in start(cancellation) { next($0).run(cancellation, completion) } }
     }
   }
 
-  package func then<Next: Sendable>(
-    _ next: @escaping @Sendable (Value) -> Answer<Next>
-  ) -> Answer<Next> {
+  package func then<Next: Sendable>(_ next: @escaping @Sendable (Value) -> Answer<Next>) -> Answer<Next> {
     whenEnded { result in
       switch result {
       case .success(let value): next(value)
@@ -47,9 +41,7 @@ package enum Answer<Value: Sendable>: Sendable {
   }
 
   package func recover(_ other: @escaping @Sendable (Errno) -> Answer) -> Answer {
-    whenEnded { result in
-      if case .failure(let errno) = result { other(errno) } else { .ready(result) }
-    }
+    whenEnded { result in if case .failure(let errno) = result { other(errno) } else { .ready(result) } }
   }
 
   /// Begins at once. What ends before this returns is ready: nobody has to wait for it.
@@ -104,9 +96,7 @@ package enum Answer<Value: Sendable>: Sendable {
   static func on(
     _ queue: WorkQueue, _ work: @escaping @Sendable () throws -> Value
   ) -> Answer {
-    .pending { _, completion in
-      queue.async { completion(Result { try work() }.mapError(\.errnoForReader)) }
-    }
+    .pending { _, completion in queue.async { completion(Result { try work() }.mapError(\.errnoForReader)) } }
   }
 }
 
@@ -118,7 +108,6 @@ package final class Cancellation: Sendable {
     var isCancelled = false
   }
   private let state = Monitor(State())
-
   package init() {}
 
   /// - Parameter start: gives what ends the stage early; that does nothing once the stage has ended.

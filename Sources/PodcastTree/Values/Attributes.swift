@@ -25,14 +25,11 @@ package struct NodeAttributes: Hashable, Sendable {
   package var isDirectory: Bool { node.isDirectory }
 
   /// st_blocks: never 0 for a file with a size, because `tar -S` takes such files for zeros.
-  package var blocks: Int64 {
-    isDirectory || size == 0 ? 0 : max(1, (stored + 511) / 512)
-  }
+  package var blocks: Int64 { isDirectory || size == 0 ? 0 : max(1, (stored + 511) / 512) }
 }
 
 package typealias DirectoryItem = (name: String, attributes: NodeAttributes)
 
-/// A time as stat(2) shows it.
 package struct FileTime: Hashable, Comparable, Sendable {
   /// Since 1970.
   package var seconds: Int64
@@ -68,7 +65,6 @@ struct AttributeList: Sendable {
   private static let limit = 3072 - 64
   /// Of one text, in bytes.
   private static let longest = 800
-
   mutating func add(_ name: String, _ value: String?) { add(plain: Self.prefix + name, value) }
 
   mutating func add(plain name: String, _ value: String?) {

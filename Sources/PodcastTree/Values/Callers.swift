@@ -44,8 +44,6 @@ package struct Program: Hashable, Sendable {
   package var process: Int32
   /// Its name, at most 15 bytes (proc(5), comm).
   package var name: String
-
-  package init(process: Int32, name: String) { (self.process, self.name) = (process, name) }
 }
 
 package protocol ProgramTable: Sendable {
@@ -65,9 +63,7 @@ package struct RunningPrograms: ProgramTable {
     return Program(process: leader, name: Processes.name(of: leader))
   }
 
-  package func arguments(of program: Program) -> [String] {
-    Processes.arguments(of: program.process)
-  }
+  package func arguments(of program: Program) -> [String] { Processes.arguments(of: program.process) }
 }
 
 extension PodcastTree {

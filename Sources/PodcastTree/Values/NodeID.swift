@@ -5,7 +5,6 @@
 /// size for each node. st_ino is the number without the version: below 2^53, every language's numbers hold it exactly.
 package struct NodeID: RawRepresentable, Hashable, Sendable {
   package let rawValue: UInt64
-
   package init(rawValue: UInt64) { self.rawValue = rawValue }
 
   package enum Kind: UInt64, Sendable {
