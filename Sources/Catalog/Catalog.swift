@@ -72,8 +72,7 @@ package final class Catalog: Sendable {
   /// Bytes of the pages of one archive: several times what the largest honest one has.
   package static let longestArchive: Int64 = 256 << 20
 
-  /// Ends what is under way with ECANCELED, and stops telling of changes. What is committed is safe without
-  /// this.
+  /// Ends what is under way with ECANCELED, and stops telling of changes. What is committed is safe without this.
   package func close() {
     feeds.close()
     tasks.close()

@@ -45,9 +45,8 @@ package struct ParsedEpisode: Hashable, Sendable {
   package var published: Int64?
   /// In seconds.
   package var duration: Int?
-  /// In document order; see `enclosure` for the one to play. Where an item has no `enclosure` elements,
-  /// those of Atom links, else of `media:content`. Where none of these is audio
-  /// or video, the next kind that has some follows.
+  /// In document order; see `enclosure` for the one to play. Where an item has no `enclosure` elements, those of Atom
+  /// links, else of `media:content`. Where none of these is audio or video, the next kind that has some follows.
   package var enclosures: [Enclosure] = []
   package var link: WebAddress?
   /// Show notes, often HTML.

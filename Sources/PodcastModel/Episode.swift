@@ -1,23 +1,23 @@
 /// An item of a feed that has an enclosure, as the catalogue keeps it.
 package struct Episode: Hashable, Sendable, Identifiable {
   /// The catalogue's number for it, never given to another one.
-  package var id: Int64
-  package var podcastID: Int64
+  package var id: Int64 = 0
+  package var podcastID: Int64 = 0
   /// Names its enclosure in the cache.
-  package var mediaKey: MediaKey
+  package var mediaKey = Self.noKey
   /// The name without extension, unique in its podcast, given once (Documentation/Semantics.md, Names):
   /// "2024-01-03 - A quiet harbour".
-  package var stem: String
-  package var fileExtension: String
-  package var title: String
+  package var stem = ""
+  package var fileExtension = ""
+  package var title = ""
   package var guid: String?
   /// Publication date in seconds since 1970: the feed's, else when it was first seen.
-  package var published: Int64
+  package var published: Int64 = 0
   /// The file's time of modification: `published`, or a little later where another episode of the podcast has that second.
-  package var modified: Int64
+  package var modified: Int64 = 0
   /// Whether `published` is the feed's word.
   package var isDated: Bool = true
-  package var enclosureURL: WebAddress
+  package var enclosureURL: WebAddress = ""
   /// The enclosure's media type as the feed says it, lower-case without parameters.
   package var mediaType: String?
   /// The enclosure's length as the feed says it, in bytes, where it is a number above 0.
@@ -43,15 +43,9 @@ package struct Episode: Hashable, Sendable, Identifiable {
   /// came of it before is.
   package var isReplaced: Bool = false
 
-  package init(
-    id: Int64, podcastID: Int64, mediaKey: MediaKey, stem: String, fileExtension: String, title: String,
-    published: Int64, enclosureURL: WebAddress
-  ) {
-    (self.id, self.podcastID, self.mediaKey, self.stem) = (id, podcastID, mediaKey, stem)
-    (self.fileExtension, self.title, self.published) = (fileExtension, title, published)
-    modified = published
-    self.enclosureURL = enclosureURL
-  }
+  private static let noKey = MediaKey(address: "")
+
+  package init() {}
 
   package var played: Bool { listening.isPlayed }
   package var fileName: String { stem + fileExtension }

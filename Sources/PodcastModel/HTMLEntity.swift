@@ -15,8 +15,7 @@ package enum HTMLEntity {
     return names[String(decoding: name, as: UTF8.self)].map { ($0, length) }
   }
 
-  /// The character that a numeric reference ("#8217", "#x2019") means; windows-1252 for 128 to 159, as
-  /// browsers do.
+  /// The character that a numeric reference ("#8217", "#x2019") means; windows-1252 for 128 to 159, as browsers do.
   private static func number(_ digits: ArraySlice<UInt8>) -> Unicode.Scalar? {
     guard let first = digits.first, digits.count <= 8 else { return nil }
     let isHexadecimal = first | 0x20 == UInt8(ascii: "x")

@@ -2,12 +2,12 @@
 /// the feed's channel.
 package struct Podcast: Hashable, Sendable, Identifiable {
   /// The catalogue's number for it, never given to another one.
-  package var id: Int64
-  package var feedURL: WebAddress
-  package var title: String
+  package var id: Int64 = 0
+  package var feedURL: WebAddress = ""
+  package var title = ""
   /// A directory's name for it, unique among all podcasts of the catalogue without regard to case, given
   /// once: in `Downloaded/`, and in the names of `Latest/` and `Downloading/`.
-  package var name: String
+  package var name = ""
   package var author: String?
   package var link: WebAddress?
   /// RFC 5646 language tag.
@@ -33,9 +33,7 @@ package struct Podcast: Hashable, Sendable, Identifiable {
   /// Whether a public directory has named its feed: then its addresses are shown whole (`WebAddress.shown`).
   package var isListed: Bool = false
 
-  package init(id: Int64, feedURL: WebAddress, title: String, name: String) {
-    (self.id, self.feedURL, self.title, self.name) = (id, feedURL, title, name)
-  }
+  package init() {}
 
   package var isFetched: Bool { lastRefresh != nil }
 }

@@ -30,8 +30,7 @@ package final class Database {
   }
 
   package enum Synchronous: String, Sendable {
-    /// A commit survives the process, and with a write-ahead log perhaps not a power loss; the file stays
-    /// sound.
+    /// A commit survives the process, and with a write-ahead log perhaps not a power loss; the file stays sound.
     case normal
     /// A commit survives a power loss.
     case full

@@ -1,9 +1,8 @@
 /// Which extension an enclosure's file gets, and which media type a file name stands for: one fixed table,
 /// so that nothing a host sends makes a program out of an episode.
 package enum MediaType {
-  /// The extension with its dot for a file of this media type and address: by the type, where it is one
-  /// of the table; else by the ending of the address's path, where that is one of the table; else ".mp3", but
-  /// for web pages.
+  /// The extension with its dot for a file of this media type and address: by the type, where it is one of the table;
+  /// else by the ending of the address's path, where that is one of the table; else ".mp3", but for web pages.
   package static func fileExtension(type: String?, url: WebAddress) -> String {
     let essence = type.map(essence) ?? ""
     if let kind = byType[essence], kind.isEnclosure, kind.ending != "html",
@@ -29,8 +28,7 @@ package enum MediaType {
     "." + (kinds(type, url).first { $0.type.hasPrefix("image/") }?.ending ?? "jpg")
   }
 
-  /// The media type for a file name or an extension with its dot: "audio/mpeg"; nil where the table does
-  /// not have it.
+  /// The media type for a file name or an extension with its dot: "audio/mpeg"; nil where the table does not have it.
   package static func type(forFileName name: String) -> String? {
     guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")) else { return nil }
     return byEnding[name[name.utf8.index(after: dot)...].lowercased()]?.type

@@ -26,8 +26,7 @@ extension WebAddress {
   /// nil where it does not begin with a scheme and `://`.
   package var parts: AddressParts? { AddressParts(forRequest) }
 
-  /// The host in lower case, without userinfo and port, an IPv6 address without its brackets; nil where there is
-  /// none.
+  /// The host in lower case, without userinfo and port, an IPv6 address without its brackets; nil where there is none.
   package var host: String? { parts?.host }
 
   /// The scheme in lower case, where the address begins with one and `//`.

@@ -12,11 +12,13 @@ import TransferProtocol
     duration: Int? = nil, _ change: (inout EpisodeFacts) -> Void = { _ in }
   ) -> QueryResult.Row {
     let address = WebAddress("http://media.example/\(id).mp3")
-    let record = Podcast(id: id >> 20, feedURL: "http://feeds.example/", title: name, name: name)
-    var episode = Episode(
-      id: id, podcastID: id >> 20, mediaKey: MediaKey(address: address), stem: "2024-01-01 - \(title)",
-      fileExtension: ".mp3", title: title, published: published, enclosureURL: address)
-    episode.duration = duration
+    var record = Podcast()
+    (record.id, record.feedURL, record.title, record.name) = (id >> 20, "http://feeds.example/", name, name)
+    var episode = Episode()
+    (episode.id, episode.podcastID, episode.mediaKey) = (id, id >> 20, MediaKey(address: address))
+    (episode.stem, episode.fileExtension) = ("2024-01-01 - \(title)", ".mp3")
+    (episode.title, episode.enclosureURL, episode.duration) = (title, address, duration)
+    (episode.published, episode.modified) = (published, published)
     let listed = ListedEpisode(episode, of: record, [])
     var facts = listed.facts(show: name, folder: name)
     change(&facts)

@@ -17,9 +17,9 @@ import TransferProtocol
       var state = TransferState.remote
     }
     let podcasts: [Podcast] = (Int64(1)...4).map { id in
-      var podcast = Podcast(
-        id: id, feedURL: WebAddress("http://feeds.example/\(id)"), title: "Show \(id)", name: "Show \(id)")
-      podcast.lastRefresh = 1
+      var podcast = Podcast()
+      (podcast.id, podcast.feedURL) = (id, WebAddress("http://feeds.example/\(id)"))
+      (podcast.title, podcast.name, podcast.lastRefresh) = ("Show \(id)", "Show \(id)", 1)
       return podcast
     }
     var items: [Int64: Item] = [:]
@@ -58,7 +58,9 @@ import TransferProtocol
       found.contains(podcast) ? [100 + podcast: hidden[podcast] ?? []] : [:]
     }
     func folder(_ node: NodeID, _ podcast: Int64) -> Folder {
-      Folder(ListedPodcast(id: node.row, name: "Show \(podcast)", podcast: podcasts[Int(podcast) - 1]))
+      var listed = ListedPodcast()
+      (listed.id, listed.name, listed.podcast) = (node.row, "Show \(podcast)", podcasts[Int(podcast) - 1])
+      return Folder(listed)
     }
     /// What the catalogue selects for a view.
     func rows(_ view: NodeID, _ query: EpisodeQuery) -> [ListedEpisode] {
@@ -176,12 +178,14 @@ import TransferProtocol
       return .podcast(podcast, model.entry(podcast))
     default:
       let address = WebAddress("http://media.example/\(id).mp3")
-      var episode =
-        model.items[id]?.episode
-        ?? Episode(
-          id: id, podcastID: podcast, mediaKey: MediaKey(address: address), stem: "2024-01-01 - Part \(id)",
-          fileExtension: ".mp3", title: "Part \(id)", published: Int64.random(in: 0...20, using: &random),
-          enclosureURL: address)
+      var episode = model.items[id]?.episode ?? Episode()
+      if episode.id == 0 {
+        (episode.id, episode.podcastID, episode.mediaKey) = (id, podcast, MediaKey(address: address))
+        (episode.stem, episode.fileExtension) = ("2024-01-01 - Part \(id)", ".mp3")
+        (episode.title, episode.enclosureURL) = ("Part \(id)", address)
+        episode.published = Int64.random(in: 0...20, using: &random)
+        episode.modified = episode.published
+      }
       episode.hidden = Int.random(in: 0..<3, using: &random) == 0
       model.items[id, default: Model.Item(episode: episode)].episode = episode
       return model.listed(id).map { .episodes([$0]) }
@@ -199,7 +203,11 @@ import TransferProtocol
     var random = SeededGenerator(seed: seed)
     var (model, state) = (Model(), TreeState(latest: Model.latest))
     let named = [(Model.search, "shows")] + Model.texts.enumerated().map { (901 + Int64($0), $1) }
-    let searches = named.map { Search(id: $0, name: $1, resultCount: 0, source: "test", searched: 0) }
+    let searches = named.map { id, name in
+      var search = Search()
+      (search.id, search.name, search.source) = (id, name, "test")
+      return search
+    }
     _ = state.apply(.searches(searches, FolderTimes()))
     _ = state.apply(.results(search: Model.search, nil, [], shown: [:]))
     _ = state.apply(.subscriptions([], FolderTimes()))

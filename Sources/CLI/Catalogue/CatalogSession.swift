@@ -78,9 +78,7 @@ struct CatalogSession: Sendable {
       // A list named this feed, so no request was allowed until a person typed its address.
       do {
         _ = try wait { catalog.refresh(podcast: known.podcast.id, cause: .forced, completion: $0) }
-      } catch {
-        StandardStreams.complain("\(known.name): \(error)")
-      }
+      } catch { StandardStreams.complain("\(known.name): \(error)") }
       return try catalog.subscription(known.id) ?? known
     }
   }

@@ -171,9 +171,7 @@ extension Command {
     } catch FeedError.storage(let error) {
       let words = error.description
       throw words.contains(source) ? CommandFailure(words) : CommandFailure(of: source, error)
-    } catch let error as FeedError {
-      throw CommandFailure("\(WebAddress(source).shown) \(error)")
-    }
+    } catch let error as FeedError { throw CommandFailure("\(WebAddress(source).shown) \(error)") }
   }
 
   private static func report(at url: WebAddress) throws -> FeedReport {

@@ -179,9 +179,7 @@ extension Command {
       // The feed's title may have given the folder another name.
       let name = try session.subscription(ofPodcast: podcast)?.name ?? session.catalog.podcast(podcast)?.title
       return (name ?? shown, podcast, outcome.newEpisodes.count)
-    } catch let error as CatalogError {
-      throw CommandFailure("\(shown): \(error)")
-    }
+    } catch let error as CatalogError { throw CommandFailure("\(shown): \(error)") }
   }
 
   static let list = Command(
@@ -271,16 +269,12 @@ extension Command {
         let isKnown = followed.map { known.contains($0.id) } ?? false
         (outcome.added, outcome.known) = isKnown ? (0, 1) : (1, 0)
       }
-    } catch {
-      throw CommandFailure(of: operand, error)
-    }
+    } catch { throw CommandFailure(of: operand, error) }
     // A search that fails is reported; the others are made all the same.
     for search in isDry ? [] : outcome.searches {
       do {
         _ = try session.wait { session.catalog.search(search, replacing: nil, completion: $0) }
-      } catch {
-        outcome.problems.append("cannot search for “\(search)”: \(error)")
-      }
+      } catch { outcome.problems.append("cannot search for “\(search)”: \(error)") }
     }
     let isUseless = outcome.added + outcome.known == 0
     StandardStreams.show(json(outcome)) {

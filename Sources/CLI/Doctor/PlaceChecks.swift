@@ -50,9 +50,7 @@ package enum PlaceChecks {
         answeringDaemon(places, loaded),
         catalogue("\(places.data)/catalog.sqlite", limit: inForce.map(\.catalogueSize).min() ?? 0),
       ]
-    } catch {
-      findings.append(.problem("\(error)", fix: "correct that line"))
-    }
+    } catch { findings.append(.problem("\(error)", fix: "correct that line")) }
     return (findings.compactMap(\.self), settings)
   }
 
@@ -160,9 +158,7 @@ package enum ServiceChecks {
     guard directory.isInstalled else { return [] }
     do throws(DirectoryError) {
       return [.fine("the offline directory has \(DirectoryWork.text(try directory.facts()))")]
-    } catch {
-      return [.problem("the offline directory: \(error.message)", fix: "podcastfs directory fetch")]
-    }
+    } catch { return [.problem("the offline directory: \(error.message)", fix: "podcastfs directory fetch")] }
   }
 
   /// Where it is configured. The server is not asked: the last synchronization tells.
@@ -192,9 +188,7 @@ package enum ServiceChecks {
       let last = status.last.map { CivilTime.iso8601($0) } ?? "never"
       let pending = HumanText.count(status.pending, "change")
       return .fine("synchronized with \(host) at \(last), \(pending) to upload")
-    } catch {
-      return .problem("synchronization: \(error)", fix: "see the other lines of podcastfs doctor")
-    }
+    } catch { return .problem("synchronization: \(error)", fix: "see the other lines of podcastfs doctor") }
   }
 
   package static func search(_ settings: Settings) -> Finding {

@@ -24,7 +24,8 @@ extension Command {
       let recent = since.map { since in episodes.filter { $0.published ?? .min >= since } }
       return Array((recent ?? episodes).prefix(newest ?? .max))
     }
-    let found = MountedFile.all(atEach: try arguments.paths(), newest == nil && since == nil ? nil : choice)
+    let paths = try arguments.operands().map(UserMount.path)
+    let found = MountedFile.all(atEach: paths, newest == nil && since == nil ? nil : choice)
     found.report()
     var wanted = found.episodes.map { WantedEpisode($0) }
     if wanted.isEmpty, found.failures.isEmpty { StandardStreams.report("no episodes to download") }

@@ -103,7 +103,7 @@ extension Command {
         hits: words.map { (try? session.catalog.transcripts.index()?.hits(of: key, $0)) ?? [] })
     }
     let lines = found.flatMap(\.lines)
-    if let chosen { return try play(lines, chosen) }
+    if let chosen, !lines.isEmpty { return try play(lines, chosen) }
     StandardStreams.show(.array(found.map(\.json))) {
       for line in lines {
         // A path stays whole, to be copied.
@@ -130,9 +130,7 @@ extension Command {
       if let query = try EpisodeQuery(parsing: words) ?? EpisodeQuery(parsing: "episode: " + words) {
         return query
       }
-    } catch let error as EpisodeQuery.Malformed {
-      throw UsageError(PrintableText.line("\(error)"))
-    }
+    } catch let error as EpisodeQuery.Malformed { throw UsageError(PrintableText.line("\(error)")) }
     throw UsageError("no query")
   }
 

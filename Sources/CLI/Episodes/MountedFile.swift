@@ -71,9 +71,7 @@ struct MountedFile {
         let episodes = try all(at: path, choice)
         if episodes.first?.path == path { folders.insert(folder(path)) }
         found.episodes += episodes
-      } catch {
-        found.failures.append((MountedFile(path: path), CommandFailure(of: path, error)))
-      }
+      } catch { found.failures.append((MountedFile(path: path), CommandFailure(of: path, error))) }
     }
     // `Subscriptions/*` names the list of subscriptions, too.
     let isBesideFolders = !found.episodes.isEmpty
@@ -114,9 +112,7 @@ struct MountedFile {
   func set(_ name: String, to value: String) throws {
     do throws(PosixError) {
       try ExtendedAttributes.set("user.podcastfs." + name, of: path, to: value)
-    } catch {
-      throw CommandFailure("\(path): \(error.errno)")
-    }
+    } catch { throw CommandFailure("\(path): \(error.errno)") }
   }
 
   /// A download of which nothing is known.
@@ -156,8 +152,4 @@ enum UserMount {
     let found = try? session.followed(word)
     return found.map { "\(root)/Subscriptions/\($0.name)" } ?? word
   }
-}
-
-extension ArgumentList {
-  func paths() throws -> [String] { try operands().map(UserMount.path) }
 }

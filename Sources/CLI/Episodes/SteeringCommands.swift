@@ -36,7 +36,7 @@ extension Command {
   ) -> Command {
     Command("podcastfs \(name) PATH…|--all\n\n\(purpose)") { arguments in
       let isAll = arguments.takeFlag("--all", "-a")
-      let paths = try arguments.paths()
+      let paths = try arguments.operands().map(UserMount.path)
       if paths.isEmpty != isAll { throw UsageError("it takes the paths of episodes, or --all") }
       var found = MountedFile.all(atEach: paths)
       if isAll {
@@ -186,7 +186,7 @@ extension Command {
     subscription. What is damaged is downloaded again.
     """
   ) { arguments in
-    let paths = try arguments.paths()
+    let paths = try arguments.operands().map(UserMount.path)
     let found = MountedFile.all(atEach: paths)
     found.report()
     let (places, settings) = try CommandSettings.load()
@@ -213,9 +213,7 @@ extension Command {
           try client.wait(for: .replace(status.key, generation: status.generation))
         } catch let error as PosixError where error.errno == .ENOENT {
           // Of some nothing is cached.
-        } catch {
-          throw CommandFailure("\(label(status)): \(error)")
-        }
+        } catch { throw CommandFailure("\(label(status)): \(error)") }
       }
     }
     if StandardStreams.isJSON || paths.isEmpty || !found.episodes.isEmpty {

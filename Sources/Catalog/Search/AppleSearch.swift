@@ -3,8 +3,7 @@ internal import PodcastModel
 internal import PosixKit
 internal import SQLiteKit
 
-/// Apple's search service, and whatever else answers in its format
-/// (https://performance-partners.apple.com/search-api).
+/// Apple's search service, and whatever else answers in its format (https://performance-partners.apple.com/search-api).
 struct AppleSearch: Sendable {
   static let name = "apple"
   private let address: String

@@ -185,12 +185,7 @@ extension Catalog {
     var request = requests.request(address, seconds: Self.searchTimeout, bytes: Self.longestAnswer)
     request.headers = [("Accept", "application/json, text/javascript;q=0.9, */*;q=0.1")]
     request.allowsPrivateHosts = apple.isNamedByUser
-    let response: HTTPResponse
-    do throws(HTTPError) {
-      response = try http.answer(request) { begun in task.onCancel { begun.cancel() } }
-    } catch {
-      throw CatalogError(error)
-    }
+    let response = try wrapping { try http.answer(request) { begun in task.onCancel { begun.cancel() } } }
     guard response.head.status == 200 else {
       let host = WebAddress(response.head.effectiveURL).host ?? AppleSearch.name
       var error = CatalogError(status: response.head.status, host: host)

@@ -17,8 +17,8 @@ package struct FoundPodcast: Hashable, Sendable {
   init(podcast: Podcast) { self.podcast = podcast }
 
   init(feedURL: WebAddress, title: String) {
-    podcast = Podcast(id: 0, feedURL: feedURL, title: title, name: "")
-    podcast.isListed = true
+    podcast = Podcast()
+    (podcast.feedURL, podcast.title, podcast.isListed) = (feedURL, title, true)
   }
 
   /// - Returns: nil where there is no address that could be a feed's.

@@ -11,8 +11,7 @@ enum WriteRank: Sendable {
   case refresh
 }
 
-/// The catalogue's file: one connection that writes, and some that only read, so that no reader waits for a
-/// writer.
+/// The catalogue's file: one connection that writes, and some that only read, so that no reader waits for a writer.
 final class CatalogStore: Sendable {
   /// Used under a lock, or by the one thread that has taken it out of the pool: that makes it Sendable.
   private struct Connection: @unchecked Sendable {
@@ -122,8 +121,7 @@ final class CatalogStore: Sendable {
     return result
   }
 
-  /// Changes the catalogue in one transaction and tells everybody what `body` says has changed, once it is
-  /// durable.
+  /// Changes the catalogue in one transaction and tells everybody what `body` says has changed, once it is durable.
   func change<R: Sendable>(
     _ rank: WriteRank = .verb, waitsForDisk: Bool = true,
     _ body: (Database, inout [CatalogChange]) throws -> R

@@ -22,12 +22,6 @@ struct ListedEpisode: RowCoded {
 }
 
 extension Episode: RowCoded {
-  private static let empty = Episode(
-    id: 0, podcastID: 0, mediaKey: MediaKey(address: ""), stem: "", fileExtension: "", title: "",
-    published: 0, enclosureURL: "")
-
-  package init() { self = Self.empty }
-
   fileprivate mutating func codeListed(_ row: inout RowCoder) {
     row.code("e.id", &id)
     row.code("e.podcast_id", &podcastID)

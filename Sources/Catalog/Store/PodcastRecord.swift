@@ -4,7 +4,6 @@ internal import PosixKit
 package import SQLiteKit
 
 extension Podcast: RowCoded {
-  package init() { self.init(id: 0, feedURL: "", title: "", name: "") }
   static let source = "podcast p JOIN feed f ON f.podcast_id = p.id"
 
   /// For a `FROM \(source)`.

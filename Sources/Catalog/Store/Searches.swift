@@ -14,8 +14,6 @@ enum ResultState: Int {
 }
 
 extension Search: RowCoded {
-  package init() { self.init(id: 0, name: "", resultCount: 0, source: "", searched: 0) }
-
   package mutating func code(_ row: inout RowCoder) {
     row.read("s.id", &id)
     row.read("s.name", &name)

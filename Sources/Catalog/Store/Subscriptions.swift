@@ -158,8 +158,6 @@ extension Catalog {
 }
 
 extension ListedPodcast: RowCoded {
-  package init() { self.init(id: 0, name: "", podcast: Podcast()) }
-
   package mutating func code(_ row: inout RowCoder) {
     podcast.code(&row)
     row.read("t.id", &id)
