@@ -1,6 +1,6 @@
 #include "clinux.h"
 
-// The processor's instructions, where it has them: how to add eight bytes and one, and whether it has them.
+// CRC-32C by the processor: how to add eight bytes, how to add one, and whether this processor can.
 #if defined(__x86_64__)
 #include <nmmintrin.h>
 #define TARGET "sse4.2"

@@ -48,8 +48,8 @@ extension CatalogChange {
     }
   }
 
-  /// - Parameter text: what interpolation makes of one: "result(5, search: 2)".
-  /// - Returns: `everything` for what this version does not know or what makes no sense: it comes from a file.
+  /// - Parameter text: a change as `String(describing:)` writes it into the log of commits: "result(5, search: 2)".
+  /// - Returns: `everything` for a text that makes no sense, or that another version has written.
   init(text: some StringProtocol) {
     let numbers = text.split { !$0.isNumber && $0 != "-" }.compactMap { Int64($0) }
       .filter { (0...Self.largest).contains($0) }

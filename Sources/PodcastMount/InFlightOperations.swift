@@ -7,9 +7,9 @@ final class InFlightOperations: Sendable {
   struct Operation: Sendable {
     /// The folders that the kernel has locked.
     let folders: [NodeID]
-    /// A name that vanishes from the first folder when the operation succeeds.
+    /// The name that a rename, unlink or rmdir takes out of the first folder.
     private let removed: String?
-    /// A name that appears in the last one.
+    /// The name that a rename, mkdir, link or create puts into the last folder.
     private let made: String?
 
     init(_ folders: NodeID..., removing: String? = nil, making: String? = nil) {

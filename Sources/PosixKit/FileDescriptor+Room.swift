@@ -17,8 +17,9 @@ extension FileDescriptor {
   /// with the description, so also with its process.
   package enum Lock: Sendable { case shared, exclusive }
 
-  /// - Parameter byte: the lock is on this one alone, which need not be there.
-  /// - Returns: whether it was had; never waits.
+  /// Tries to lock the file, and never waits.
+  /// - Parameter byte: the offset of the one byte to lock, also behind the file's end; nil for the whole file.
+  /// - Returns: whether the lock was free.
   package func tryLock(_ kind: Lock, byte: Int64? = nil) -> Bool {
     lock(Self.set, kind == .shared ? F_RDLCK : F_WRLCK, byte) != nil
   }

@@ -1,6 +1,6 @@
 internal import CSQLite
 
-/// One row of an answer, to be read where it is handed over. NULL is nil, or else 0, false or empty.
+/// One row of a query's result. It is valid only in the closure that gets it. NULL is nil, or else 0, false or empty.
 ///
 /// SQLite converts a value of another type than the one asked for (https://sqlite.org/c3ref/column_blob.html).
 package struct Row: ~Copyable {

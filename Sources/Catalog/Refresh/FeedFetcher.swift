@@ -32,7 +32,7 @@ final class FeedFetcher: Sendable {
     var known: Int64?
     /// Seconds since 1970.
     var now: Int64
-    /// Called before the answer is parsed.
+    /// Blocks a background refresh, before it parses, while somebody waits for another feed.
     var giveWay: @Sendable () -> Void = {}
   }
 

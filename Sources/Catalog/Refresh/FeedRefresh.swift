@@ -19,7 +19,7 @@ struct FeedRefresh: Sendable {
   let now: Int64
   /// A person has asked for it.
   var isForced = false
-  /// Called before the work on an answer and before it is written.
+  /// Blocks a background refresh, before it parses and before it writes, while a person waits for another feed.
   var giveWay: @Sendable () -> Void = {}
 
   /// What a refresh has brought, and where the same podcast is to be looked for next.

@@ -35,7 +35,7 @@ final class FeedRefresher: Sendable {
     var rounds = 0
     /// Until when nothing is begun that is due: the catalogue's file cannot be written.
     var rest = MonotonicTime.now
-    /// What is under way or waits for a thread, and how much of it somebody waits for.
+    /// How many pieces of work run or wait for a thread, and for how many of them a person waits (`awaited`).
     var activities = 0
     var awaited = 0
     var isClosed = false
@@ -64,7 +64,7 @@ final class FeedRefresher: Sendable {
   static let claimTime = Int64(FeedFetcher.timeout) + 30
   /// Seconds until the catalogue's file is tried again.
   private static let rest = 60.0
-  /// Seconds that what is due waits for what somebody waits for.
+  /// Seconds that a background refresh waits at most while a person waits for a feed.
   private static let patience = 30.0
   /// Seconds by which a refresh may be ahead of the clock.
   private static let margin: Int64 = 60
@@ -100,8 +100,8 @@ final class FeedRefresher: Sendable {
     }
   }
 
-  /// What a person looks at has the processors and the catalogue's file for itself.
-  /// - Parameter id: a podcast whose refresh is under way. It goes on where somebody waits for it.
+  /// Blocks a background refresh while a person waits for a feed, half a minute at most.
+  /// - Parameter id: the podcast that is refreshed. Its refresh goes on as soon as somebody waits for it, too.
   private func giveWay(_ id: Int64? = nil) {
     _ = underWay.wait(until: .after(Self.patience)) { underWay in
       let isAwaited = id.flatMap { underWay.waiters[$0]?.isEmpty } == false
@@ -137,7 +137,7 @@ extension FeedRefresher {
     }
   }
 
-  /// - Parameter givesWay: whether what somebody waits for comes first, also while this is under way.
+  /// - Parameter givesWay: whether this refresh pauses while a person waits for another feed.
   func refresh(of podcast: PodcastRecord, isForced: Bool, givesWay: Bool = false) -> FeedRefresh {
     FeedRefresh(
       store: store, fetcher: fetcher, log: log, usualInterval: usualInterval, podcast: podcast,

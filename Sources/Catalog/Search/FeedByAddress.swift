@@ -113,7 +113,7 @@ extension Catalog {
     return task
   }
 
-  /// Waits until nobody else, in whatever process, subscribes to these addresses: then its host need not be asked again.
+  /// Waits while another thread or process subscribes to one of these addresses. Its host is then asked only once.
   private func turn(at addresses: [WebAddress], _ task: CatalogWork<ListedPodcast>) throws -> FileDescriptor {
     let key = addresses.first.map(FeedKey.text) ?? ""
     let file = try FileDescriptor(opening: store.path + "-commits", O_RDWR | O_CREAT, mode: 0o600)

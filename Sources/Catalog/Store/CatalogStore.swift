@@ -11,7 +11,7 @@ enum WriteRank: Sendable {
   case refresh
 }
 
-/// The catalogue's file: one connection that writes, and some that only read, so that no reader waits for a writer.
+/// The open catalogue. One connection writes and some only read, so no reader waits for a writer.
 final class CatalogStore: Sendable {
   /// Used under a lock, or by the one thread that has taken it out of the pool: that makes it Sendable.
   private struct Connection: @unchecked Sendable {
@@ -77,7 +77,7 @@ final class CatalogStore: Sendable {
     } catch {
       throw CatalogError(opening: path, error)
     }
-    // What else has written to the file may have zeroed it. No search would fail, and none would find anything.
+    // A damaged disk may have emptied the full-text index. No search would fail then, and none would find anything.
     if (try? read { try FullText.isEmptied(in: $0) }) == true { try? makeIndexAnew() }
   }
 
@@ -170,8 +170,8 @@ final class CatalogStore: Sendable {
     }
   }
 
-  /// What a caller hears of an error. All errors of the open file come here: one that is damaged is set aside at once, and
-  /// so counts as replaced for every process that has it open.
+  /// The error that a caller of the catalogue hears. All errors of its file come here. A damaged file is renamed. Every
+  /// process that has it open then notices that another file has its path, and opens that.
   private func refusal(_ error: any Error) -> CatalogError {
     guard let damage = error as? DatabaseError, damage.isDamaged else { return CatalogError(wrapping: error) }
     if damage.isOfIndex {

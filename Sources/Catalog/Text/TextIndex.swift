@@ -59,7 +59,7 @@ enum FullText {
   static func isEmptied(in database: Database) throws -> Bool {
     let rows = ["podcast_text": "title <> ''", "episode_text": "indexed_upto > 0 AND episode_count > 0"]
     return try rows.contains { table, row in
-      // Row 10 is the structure; behind a cookie of four bytes it has the number of its levels (fts5_index.c).
+      // FTS5 keeps its structure in row 10: four bytes of a cookie, then the number of levels (SQLite's fts5_index.c).
       try database.exists(
         """
         SELECT 1 FROM \(table)_data WHERE id = 10 AND substr(block, 5, 1) = x'00'

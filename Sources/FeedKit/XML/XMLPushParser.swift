@@ -57,7 +57,7 @@ final class XMLPushParser {
     if context.pointee.wellFormed == 0 { hasFailed = true }
   }
 
-  /// Made once, and then only read, here and by libxml2: so threads may share it.
+  /// This table of functions is filled once. The code and libxml2 only read it then, so threads may share it.
   nonisolated(unsafe) private static let handler: xmlSAXHandler = {
     xmlInitParser()
     var handler = xmlSAXHandler()

@@ -146,7 +146,7 @@ final class EpisodeFile: OpenFile {
   /// Whether a read lies where the file may have no bytes: its server gave no length, so `st_size` is an estimate. `tail`
   /// reads there, and players that look for a tag: they would wait for the whole file.
   private func isMisled(at offset: Int64) -> Bool {
-    // Before a response has come (`generation`) nobody knows what the server tells.
+    // A generation of 0 means that no response has come. The server may still give a length: the read waits.
     guard let shownSize, episode.generation > 0, episode.size == nil else { return false }
     return offset >= shownSize - 1 << 20 && offset > progress.withLock { $0.furthest } + 4 << 20
   }

@@ -30,9 +30,9 @@ final class Upload: OpenFile {
   private let onIdle: @Sendable (Upload) -> Void
 
   /// - Parameters:
-  ///   - bytes: what it has already; nil for a new file, which fails at close where nothing is written to it.
-  ///   - importer: takes the bytes in.
-  ///   - onIdle: called when the last that had it open has closed it.
+  ///   - bytes: the file's bytes before; nil for a new file. A new file that stays empty fails at close.
+  ///   - importer: stores all bytes at close. Its failure is that of the close.
+  ///   - onIdle: called when the last program that had the file open has closed it.
   init(
     node: NodeID, name: String?, bytes: [UInt8]? = nil, sidecar: Sidecar? = nil,
     limit: Int = Upload.longestList,
@@ -82,7 +82,7 @@ final class Upload: OpenFile {
     return if case .failure(let errno) = change { errno } else { nil }
   }
 
-  /// Opened with O_TRUNC. A shell that has written nothing to the list of subscriptions may close it.
+  /// A program has opened it with O_TRUNC. It may close the list of subscriptions empty: shells do so for `>`.
   func empty() {
     if truncate(to: 0) == nil, node == .subscriptionList { state.withLock { $0.isDirty = false } }
   }

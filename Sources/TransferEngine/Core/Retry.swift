@@ -167,7 +167,7 @@ struct Retry: Hashable {
     (until, tries.count, refusal) = (soonest(now), 0, nil)
   }
 
-  /// A second after the last try; nil where that has passed.
+  /// When this download may be tried again at the earliest, a second after its last failure; nil for at once.
   private func soonest(_ now: Instant) -> Instant? {
     failed.map { $0.adding(Self.justNow) }.flatMap { $0 > now ? $0 : nil }
   }

@@ -15,7 +15,7 @@ struct Space: Hashable {
   /// Until when nothing is evicted: because of that, or until clients have told what found files are.
   private(set) var restsUntil = Instant(nanoseconds: 0)
 
-  // Seconds. A look at the disk is believed that long, because others write to it, too.
+  // Seconds in which the free room last learnt is used. Other programs write to the disk, so it is not used longer.
   private static let freshness = 0.5
   private static let rest = 10.0
   private static let hearing = 30.0

@@ -108,7 +108,7 @@ extension TransferCore {
     }
   }
 
-  /// An order goes to the disk before it acts.
+  /// Appends an order to the log. It is done when its row is on the disk.
   private mutating func hear(_ order: TransferOrder, _ name: ClientNumber) {
     var order = order
     if order.verb == .dropAtClose, downloads.active[order.key]?.isHeldOpen(at: now.instant) != true {

@@ -43,8 +43,8 @@ extension TransferCore {
     of download: inout Download, _ representation: Representation, for fetch: FlowID
   ) {
     detach(&download)
-    // A number that no other bytes of the episode ever had: the kernel keeps pages by it, for longer than the store, the
-    // cache or a daemon live. Its last nine bits count, because the mount has no more room for it in a node's number.
+    // The kernel keeps pages by this number, longer than the store, the cache or a daemon live. So no other bytes of the
+    // episode may ever have had it: it is random. The lowest nine bits count up: a node's number has room for these alone.
     let chance = max(UInt32(truncatingIfNeeded: random.next()) << 9, 1 << 9)
     let generation = chance | (download.record.generation &+ 1) & 0x1ff
     attach(

@@ -2,14 +2,14 @@ internal import PodcastModel
 internal import PosixKit
 internal import TransferProtocol
 
-/// Orders: each is committed with its row, then takes its files, then acts.
+/// Orders of clients in three steps: the row is committed, the files of a drop are removed, the order is done.
 struct CommandLog: Hashable {
   struct Order: Hashable {
     var name: ClientNumber
     var order: TransferOrder
     var place: Int64
     var time: Instant
-    /// Whether its files have gone before its row could be stored, to make room for that.
+    /// Whether a full disk made the episode's files go before the order's row was stored.
     var hasMadeRoom = false
 
     var key: MediaKey { order.key }
@@ -35,9 +35,9 @@ struct CommandLog: Hashable {
 
   var isEmpty: Bool { batch == nil && removals.isEmpty }
   private var pending: [Order] { queue + (batch?.orders ?? []) + acting }
-  /// Episodes of orders that have not acted yet.
+  /// The episodes of those orders that are not done yet.
   var ordered: Set<MediaKey> { Set(pending.map(\.key)) }
-  /// Whether an order that has not acted yet removes files of this episode.
+  /// Whether an order that is not done yet removes files of this episode.
   func isDropping(_ key: MediaKey) -> Bool { pending.contains { $0.key == key && $0.order.takesFiles } }
 
   func isPending(_ key: MediaKey) -> Bool {
@@ -53,7 +53,7 @@ struct CommandLog: Hashable {
     let isReady = { [removals] (order: Order) in removals[order.key] == nil && !held.contains(order.key) }
     let orders = queue.filter(isReady)
     queue.removeAll(where: isReady)
-    // The store knows already what will become of the others.
+    // The rows of drops whose files are being removed are committed already.
     let rows = changed.subtracting(acting.map(\.key))
     if orders.isEmpty, rows.isEmpty || restsUntil.map({ $0 > now }) ?? false { return nil }
     let ordered = Set(orders.map(\.key))
@@ -68,14 +68,16 @@ struct CommandLog: Hashable {
     return batch
   }
 
-  /// - Returns: false where no name is being taken away.
+  /// Keeps a committed order until the last file name of its episode is removed.
+  /// - Returns: false where none is being removed: the order may be done at once.
   mutating func acts(_ order: Order) -> Bool {
     if removals[order.key] == nil { return false }
     acting.append(order)
     return true
   }
 
-  /// - Returns: the orders that may act, because that was the last name.
+  /// One file name of an episode is removed.
+  /// - Returns: the orders that may be done, because that was the last name.
   mutating func removed(_ key: MediaKey) -> [Order] {
     let left = (removals[key] ?? 0) - 1
     removals[key] = left > 0 ? left : nil
@@ -194,7 +196,7 @@ extension TransferCore {
   private mutating func refuse(_ order: CommandLog.Order, _ failure: TransferFailure) {
     change(order.key) { core, download in
       download.refused(at: core.now.instant)
-      // The store may have what the order would have made of it.
+      // The store may have the row that the order would have made. No row equals this one: it is written again.
       download.told.row?.changed = -1
     }
     answer(order.name, failure)

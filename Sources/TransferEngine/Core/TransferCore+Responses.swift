@@ -236,7 +236,7 @@ extension TransferCore {
     download.retry.until = nil
   }
 
-  /// Tries again later, with jitter so that not all come at once; not before the server's Retry-After, whatever has failed.
+  /// Sets the time of the next try. Jitter spreads many downloads. The server's Retry-After is kept.
   private mutating func tryLater(_ download: inout Download, _ fault: Fault) {
     // For want of room each try costs what comes before the disk refuses it.
     let isWaitedFor = !fault.isOfRoom && download.readers.contains { $0.isOpening || !$0.waits.isEmpty }

@@ -47,7 +47,7 @@ package struct TransferCore: Hashable {
   var random: SplitMix
   var network: Int64 = 0
   var phase = Phase.listing
-  /// Whether the store is on the cache's disk: what leaves that makes room for rows.
+  /// Whether the store and the cache share a disk. Then removing an episode makes room for the store's rows.
   let isStoreBesideCache: Bool
   private var outbox = Outbox()
   private var lastNumber: UInt64
@@ -83,7 +83,7 @@ package struct TransferCore: Hashable {
     let before = now
     now = moment
     now.instant = max(moment.instant, before.instant)
-    // Connections from before sleep are gone, and say so only after minutes.
+    // The machine has slept. The connections are dead, but the kernel would report that only after minutes.
     if now.asleep > before.asleep + 10 {
       endResponses()
       networkChanged()

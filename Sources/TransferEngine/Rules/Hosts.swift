@@ -1,8 +1,8 @@
 internal import PodcastModel
 internal import PosixKit
 
-/// Which hosts answer requests for a range, and which did not answer at all. Where a thousand downloads wait for a host
-/// that did not answer, one or two of them ask it again, after longer and longer waits.
+/// Remembers which hosts give ranges, and which did not answer. A thousand downloads may wait for a silent host: one or
+/// two of them ask it again, after longer and longer waits.
 struct Hosts: Hashable, Sendable {
   private struct Rest: Hashable, Sendable {
     var since: Instant

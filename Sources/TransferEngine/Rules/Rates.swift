@@ -19,9 +19,10 @@ struct RateMeter: Hashable {
   var rate: Int64? { smoothed.map { Int64($0) }.flatMap { $0 > 0 ? $0 : nil } }
   mutating func came(_ bytes: Int64) { count += bytes }
 
+  /// Measures the rate since the last look, and says whether the download is stalled or slow.
   /// - Parameters:
-  ///   - slow: bytes per second that are of no use.
-  ///   - isLimited: whether `limit_rate` alone holds bytes back.
+  ///   - slow: bytes per second below which it is slow.
+  ///   - isLimited: whether `limit_rate` alone holds bytes back. Then it is not stalled.
   mutating func look(at now: Instant, slow: Int64, isLimited: Bool) {
     defer { (count, time) = (0, now) }
     guard let time, now > time else {

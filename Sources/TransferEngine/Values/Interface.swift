@@ -57,7 +57,7 @@ package enum Effect: Hashable, Sendable {
   case hold(FlowID, Bool)
   /// Ends the request, and drops what is held of it.
   case end(FlowID)
-  /// Orders for one store are done in order, and so are all of an episode.
+  /// Work on the files of one generation. The disk does the work of an episode in this order.
   case store(StoreID, StoreOrder)
   /// Brings what is written to the disk, then the journal; beside the other orders.
   case flush(StoreID)
@@ -112,7 +112,7 @@ package struct Number<Kind>: Hashable, Comparable, Sendable {
 package enum ClientKind {}
 package enum FlowKind {}
 package enum StoreKind {}
-/// A client's connection; a response, asked for once; the files of one generation, opened once.
+/// `ClientID` names a client's connection, `FlowID` one request, `StoreID` one opening of a generation's files.
 package typealias ClientID = Number<ClientKind>
 package typealias FlowID = Number<FlowKind>
 package typealias StoreID = Number<StoreKind>

@@ -9,7 +9,7 @@ package enum Limits {
   package static let largestWrite: Int64 = 1 << 20
   /// What the kernel asks for when a file's first byte is read (its read-ahead).
   package static let beginning: Int64 = 128 << 10
-  /// What all responses may bring together that is not on its way to the disk yet.
+  /// Bytes that all responses together may hold in memory before they go to the disk.
   package static let held: Int64 = 8 << 20
   /// What one may, where there are few, and where there are many.
   package static let heldEach = (most: Int64(2 << 20), least: Int64(128 << 10))
@@ -27,7 +27,7 @@ package enum Limits {
   }
 
   static func aligned(_ offset: Int64, _ step: Int64) -> Int64 { offset / step * step }
-  /// To the end of a block; .max where that is too large.
+  /// The end of the block that `offset` lies in; .max where that is too large.
   static func alignedUp(_ offset: Int64) -> Int64 {
     offset > .max - block ? .max : aligned(offset + block - 1, block)
   }
@@ -53,7 +53,7 @@ package struct Moment: Hashable, Sendable {
   }
 }
 
-/// The earliest time of each name. Whoever looks adds the next, or finds nothing to do.
+/// Timers, one for each name: the earliest time that was asked for. A timer that is due is taken out.
 struct TimerQueue<Name: Hashable & Comparable>: Hashable {
   private var times: [Name: Instant] = [:]
   private(set) var next: Instant?
