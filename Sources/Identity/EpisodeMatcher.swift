@@ -52,6 +52,11 @@ package enum EpisodeMatcher {
     if hasMoved { matching.pair(.moved, by: { $0.title }) { _, _ in true } }
     return matching.matches
   }
+
+  /// Whether title and day are both others, as far as both have them.
+  package static func contradict(_ one: ItemTraits, _ other: ItemTraits) -> Bool {
+    Candidate(one).contradicts(Candidate(other))
+  }
 }
 
 private struct Candidate: Sendable {

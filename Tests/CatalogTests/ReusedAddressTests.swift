@@ -140,4 +140,43 @@ import Testing
     #expect(episodes.map(\.played) == [true, false, false, false])
     #expect(episodes.map(\.guid) == ["4", "3", "2", "1"])
   }
+
+  /// Each feed shows one day. The second comes later, when the first has had that day too, or not.
+  @Test(arguments: [true, false])
+  func `Feeds that show one address on their days keep its episodes apart`(hasBoth: Bool) throws {
+    let world = try CatalogWorld()
+    let podcasts = try ["/f", "/g"].map { try world.podcast($0, title: "Podcast \($0)") }
+    func refresh(_ podcast: Int, day: Int, title: String) throws {
+      let item = TestFeed.Item(
+        title, guid: "d\(day)", url: "http://m.example/latest.mp3", date: "Wed, 0\(day) Jan 2020 10:00:00 GMT"
+      )
+      world.web.set(["/f", "/g"][podcast], TestFeed(title: "Podcast \(podcast)", items: [item]).page)
+      try world.refresh(podcasts[podcast])
+    }
+    func keys(_ podcast: Int) throws -> [MediaKey] {
+      try world.catalog.episodes(ofPodcast: podcasts[podcast]).map(\.mediaKey)
+    }
+    try refresh(0, day: 1, title: "Storm")
+    if hasBoth { try refresh(0, day: 2, title: "Harvest") }
+    try refresh(1, day: 2, title: "Harvest")
+    #expect(try keys(0)[0] == MediaKey(address: "http://m.example/latest.mp3"))
+    #expect(try keys(1)[0] != keys(0)[0])
+    if hasBoth { #expect(try keys(1)[0] == keys(0)[1]) }
+  }
+
+  /// The same title or the same day: one podcast's episode in the feed of another.
+  @Test(arguments: [("Storm", 5), ("Another title", 1)])
+  func `An episode of two podcasts is one file`(title: String, day: Int) throws {
+    let world = try CatalogWorld()
+    var keys: [MediaKey] = []
+    for (path, title, day) in [("/f", "Storm", 1), ("/g", title, day)] {
+      let item = TestFeed.Item(
+        title, guid: path, url: "http://m.example/1.mp3", date: "Wed, 0\(day) Jan 2020 10:00:00 GMT")
+      world.web.set(path, TestFeed(title: path, items: [item]).page)
+      let podcast = try world.podcast(path)
+      try world.refresh(podcast)
+      keys += try world.catalog.episodes(ofPodcast: podcast).map(\.mediaKey)
+    }
+    #expect(keys.count == 2 && keys[0] == keys[1])
+  }
 }

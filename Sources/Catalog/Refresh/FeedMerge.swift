@@ -57,6 +57,26 @@ extension EpisodeRecord {
     return traits
   }
 
+  /// The cache must not take it for another one at its address. Its guid may have been that one's too.
+  mutating func takeOwnKey() {
+    let mark = "\(episode.guid ?? "") \(episode.published) \(episode.title)"
+    episode.mediaKey = MediaKey(address: WebAddress("\(mark) \(episode.enclosureURL.forRequest)"))
+  }
+
+  /// The same for a new one where episodes of other podcasts have its key, all of another title and day: several feeds may
+  /// show what is at one address on their days. One podcast's episode in another one's feed is the same audio.
+  mutating func keepApartFromOtherPodcasts(in database: Database) throws {
+    let others = try database.all(
+      "SELECT title, published, is_dated, enclosure_url FROM episode WHERE media_key = ? AND podcast_id <> ?",
+      values: [episode.mediaKey, episode.podcastID]
+    ) { row in
+      var traits = ItemTraits(address: WebAddress(row.string(3)), title: row.string(0))
+      traits.published = row.bool(2) ? row.int64(1) : nil
+      return traits
+    }
+    if !others.isEmpty && others.allSatisfy({ EpisodeMatcher.contradict(traits, $0) }) { takeOwnKey() }
+  }
+
   /// What the feed says of it now. Names, media key and marks stay.
   mutating func take(_ item: IncomingEpisode) {
     let (said, traits) = (item.parsed, item.traits)
@@ -129,9 +149,7 @@ struct MergePlan: Sendable {
       // An episode at the same address in the same document is the same audio; one that was there earlier is another.
       let rivals = (byKey[episode.mediaKey] ?? []) + (byAddress[address] ?? [])
       if rivals.contains(where: { shown[$0] != address }) {
-        // The cache must not take one for the other. Its guid may have been that one's too.
-        let mark = "\(episode.guid ?? "") \(episode.published) \(episode.title)"
-        episode.mediaKey = MediaKey(address: WebAddress("\(mark) \(address.forRequest)"))
+        episode.takeOwnKey()
       }
       replaced += (byAddress[address] ?? []).filter { shown[$0] == nil }.map { known[$0].id }
       writes.append(episode)
@@ -239,6 +257,7 @@ struct FeedMerge: Sendable {
       if episode.id == 0 {
         guard numbers.next + Int64(new.count) <= EpisodeID.last else { continue }
         episode.id = first + numbers.next + Int64(new.count)
+        try episode.keepApartFromOtherPodcasts(in: database)
         new.append(episode.id)
       } else {
         try PersonRows.remove(episode.id, in: database)
