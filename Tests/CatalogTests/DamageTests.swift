@@ -1,5 +1,6 @@
 import Catalog
 import Configuration
+import FeedKit
 import Glibc
 import PodcastModel
 import PosixKit
@@ -231,5 +232,79 @@ import Testing
     catalog.close()
     #expect(try Directories.read(copy + ".unread") == Array("<rss/>".utf8))
     #expect(try Directories.read(copy).count > 100)
+  }
+
+  /// Whatever stops the reading but what is in the file: the list stays until it can be read.
+  @Test(arguments: ["/bin/false", "/no/such/program"])
+  func `A list that could not be read just now is read by the next process`(parser: String) throws {
+    let copy = "\(home.places.data)/subscriptions.opml"
+    let first = try open()
+    for name in ["a", "b"] { _ = try first.subscribe(feedURL: "http://\(name).example/feed") }
+    first.close()
+    let list = try Directories.read(copy)
+    for ending in ["", "-wal", "-shm"] { unlink(path + ending) }
+    let failing = try Catalog(
+      places: home.places, settings: world.settings, http: world.http, feedReader: .program(parser))
+    #expect(failing.note?.contains("tries again to read \(copy)") == true, "\(failing.note ?? "")")
+    _ = try failing.subscribe(feedURL: "http://c.example/feed")
+    failing.close()
+    #expect(try Directories.read(copy) == list)
+    #expect(!Directories.exists(copy + ".unread"))
+    let next = try open()
+    #expect(next.note?.contains("2 subscriptions came back") == true, "\(next.note ?? "")")
+    #expect(try next.subscriptions().count == 3)
+    next.close()
+    let written = String(decoding: try Directories.read(copy), as: UTF8.self)
+    for name in ["a", "b", "c"] { #expect(written.contains("http://\(name).example/feed")) }
+  }
+
+  @Test func `A list is not replaced by one with fewer entries than there are subscriptions`() throws {
+    let copy = "\(home.places.data)/subscriptions.opml"
+    let first = try open()
+    for name in ["a", "b"] { _ = try first.subscribe(feedURL: "http://\(name).example/feed") }
+    first.close()
+    let list = try Directories.read(copy)
+    let file = try Database(path: path)
+    try file.script("PRAGMA foreign_keys = 0; DELETE FROM feed WHERE feed_url LIKE 'http://a.%'")
+    let catalog = try open()
+    _ = try catalog.subscribe(feedURL: "http://c.example/feed")
+    catalog.close()
+    #expect(try Directories.read(copy) == list)
+    let log = String(decoding: try Directories.read(home.places.logFile), as: UTF8.self)
+    #expect(log.contains("of 3 subscriptions only 2 are whole"), "\(log)")
+  }
+
+  /// What only the rows have stays: marks and rules.
+  @Test(
+    arguments: [
+      "podcast_text_data", "podcast_text_idx", "podcast_text_docsize", "podcast_text_config",
+      "episode_text_data", "episode_text_idx", "episode_text_config",
+    ], [0, 0xAA] as [UInt8])
+  func `Damaged pages of the full-text index cost the index only`(table: String, byte: UInt8) throws {
+    world.web.set("/feed", TestFeed(items: TestFeed.items(0..<40)).page)
+    let first = try open()
+    let known = try wait { first.subscribe(address: "\(world.web.address)/feed", completion: $0) }
+    #expect(try first.titles(ofEpisodesWith: "episode") == ["Harbour Lights"])
+    let episode = try #require(try first.episodes(ofPodcast: known.podcast.id).first)
+    try first.setPlayed(true, episode: episode.id)
+    let page = try #require(
+      try Database(path: path).number("SELECT rootpage FROM sqlite_schema WHERE name = ?", table))
+    first.close()
+    for ending in ["-wal", "-shm"] { unlink(path + ending) }
+    var bytes = try Directories.read(path)
+    for place in Int(page - 1) * 4096..<Int(page) * 4096 { bytes[place] = byte }
+    try Directories.replace(path, with: bytes)
+    let catalog = try open()
+    defer { catalog.close() }
+    // Reads and writes may come upon it: each once at most.
+    _ = try? catalog.titles(ofEpisodesWith: "episode")
+    world.web.set("/feed", TestFeed(title: "Lights", items: TestFeed.items(0..<41)).page)
+    _ = try wait { catalog.refresh(podcast: known.podcast.id, cause: .forced, completion: $0) }
+    let search = try wait { catalog.search("lights source:local", replacing: nil, completion: $0) }
+    #expect(search.resultCount == 1)
+    #expect(try catalog.titles(ofEpisodesWith: "episode") == ["Lights"])
+    #expect(try catalog.episode(episode.id)?.played == true)
+    #expect(!Directories.exists(path + ".damaged"))
+    try FullTextTests.check(path)
   }
 }

@@ -14,7 +14,12 @@ extension Catalog {
     from store: CatalogStore, tellsPrivate: Bool = false
   ) throws(CatalogError) -> [UInt8] {
     let (feeds, changed) = try store.read { database in
+      let count = try database.number("SELECT count(*) FROM subscription") ?? 0
       var followed = try Self.feeds(in: database).map { $0.feed }
+      // Rows of a damaged file may be missing: the list is what is left then.
+      if tellsPrivate && followed.count < count {
+        throw CatalogError(.EIO, "of \(count) subscriptions only \(followed.count) are whole")
+      }
       if !tellsPrivate { for place in followed.indices { followed[place].mayBePrivate = false } }
       return (followed, try database.number("SELECT list_changed FROM counter"))
     }
@@ -121,9 +126,12 @@ struct SubscriptionCopy: Sendable {
       ) { (changed: $0.int64(0), hasAny: $0.bool(1)) }
     }
     // The list is that of the new catalogue, where there is one.
-    guard let state = state ?? nil, !store.isReplaced, isThere ? written != state.changed : state.hasAny,
-      let list = try? Catalog.exportOPML(from: store, tellsPrivate: true)
+    guard let state = state ?? nil, !store.isReplaced, isThere ? written != state.changed : state.hasAny
     else { return }
+    let list: [UInt8]
+    do throws(CatalogError) { list = try Catalog.exportOPML(from: store, tellsPrivate: true) } catch {
+      return store.log.write("\(path) stays as it was: \(error)")
+    }
     guard (try? Directories.replace(path, with: list)) != nil else { return }
     let time = timespec(
       tv_sec: Int(state.changed / 1_000_000_000), tv_nsec: Int(state.changed % 1_000_000_000))
@@ -131,13 +139,18 @@ struct SubscriptionCopy: Sendable {
   }
 
   /// Follows what an earlier catalogue followed, once for each catalogue. A process that dies before the end leaves it to the
-  /// next one. A file that cannot be read is moved away, so that it is not written over.
+  /// next one, and so does one that fails for another reason than what is in the file: until then nobody writes the file.
+  /// One that holds no whole list is moved away, so that it is not written over.
   /// - Returns: what to tell the user; nil where there is nothing to be read.
   func restore(into catalog: Catalog) -> String? {
     let isRead = try? catalog.store.read { try $0.first("SELECT list_read FROM counter") { $0.bool(0) } }
     if isRead != false { return nil }
-    defer { try? catalog.store.write { try $0.run("UPDATE counter SET list_read = 1") } }
-    guard access(path, F_OK) == 0 else { return nil }
+    var isDone = true
+    defer { if isDone { try? catalog.store.write { try $0.run("UPDATE counter SET list_read = 1") } } }
+    guard access(path, F_OK) == 0 else {
+      isDone = Errno.current == .ENOENT
+      return nil
+    }
     do {
       let list = try catalog.importOPML(
         try Directories.readRegular(Directories.target(of: path), limit: OPMLDocument.byteLimit),
@@ -147,7 +160,9 @@ struct SubscriptionCopy: Sendable {
       }
       return "\(told(list)), perhaps not all: \(problem): see \(setAside())"
     } catch {
-      return "the subscriptions of the earlier one did not come back: \(error): see \(setAside())"
+      let failed = "the subscriptions of the earlier one did not come back: \(error): "
+      isDone = CatalogError(wrapping: error).errno == .EINVAL
+      return failed + (isDone ? "see \(setAside())" : "the next command tries again to read \(path)")
     }
   }
 

@@ -35,7 +35,7 @@ extension Catalog {
   ///   - isDry: changes nothing, and tells what would come of it.
   ///   - mayBePrivate: whether it may say of its feeds that they may be on a private network; nil: a backup may.
   /// - Returns: for a link file only its address.
-  /// - Throws: EINVAL where it is none of these.
+  /// - Throws: EINVAL where it is none of these, and only there.
   package func importOPML(
     _ bytes: [UInt8], isDry: Bool = false, mayBePrivate: Bool? = nil
   ) throws(CatalogError) -> OPMLImport {
@@ -71,8 +71,11 @@ extension Catalog {
     do throws(FeedError) {
       return try feeds.fetcher.reader.list(bytes)
     } catch {
-      if case .storage(let reason) = error { throw CatalogError(reason.errno, reason.description) }
-      throw CatalogError(.EINVAL, "the file \(error)")
+      switch error {
+      case .storage(let reason): throw CatalogError(reason.errno, reason.description)
+      case .parserEnded, .tooSlow: throw CatalogError(.EIO, "the file \(error)")
+      default: throw CatalogError(.EINVAL, "the file \(error)")
+      }
     }
   }
 

@@ -20,7 +20,7 @@ final class CatalogStore: Sendable {
 
   private enum Chore { case flush, memory, list }
   let path: String
-  private let log: LogFile
+  let log: LogFile
   /// Device and inode of the file that is open.
   private let file: [UInt64]
   private let clock: @Sendable () -> Int64
@@ -78,7 +78,12 @@ final class CatalogStore: Sendable {
       throw CatalogError(opening: path, error)
     }
     // A damaged disk may have emptied the full-text index. No search would fail then, and none would find anything.
-    if (try? read { try FullText.isEmptied(in: $0) }) == true { try? makeIndexAnew() }
+    do {
+      if try FullText.isEmptied(in: Self.open(path).database) { try makeIndexAnew() }
+    } catch {
+      // What else is damaged is set aside by those who need it.
+      _ = try? mendsIndex(after: error)
+    }
   }
 
   private static func identity(of path: String) -> [UInt64] {
@@ -99,7 +104,11 @@ final class CatalogStore: Sendable {
       defer { idle.withLock { if $0.count < Self.idleLimit { $0.append(reader) } } }
       return try reader.database.snapshot { try body(reader.database) }
     } catch {
-      if (error as? DatabaseError)?.isOfIndex == true { try? makeIndexAnew() }
+      let isMended: Bool
+      do { isMended = try mendsIndex(after: error) } catch { throw refusal(error) }
+      if isMended {
+        throw CatalogError(.EIO, "the full-text index was damaged, and is filled again: try again")
+      }
       throw refusal(error)
     }
   }
@@ -161,8 +170,8 @@ final class CatalogStore: Sendable {
       }
     }
     do {
-      do { return try turn() } catch let error as DatabaseError where error.isOfIndex {
-        try makeIndexAnew()
+      do { return try turn() } catch {
+        guard try mendsIndex(after: error) else { throw error }
         return try turn()
       }
     } catch {
@@ -174,9 +183,6 @@ final class CatalogStore: Sendable {
   /// process that has it open then notices that another file has its path, and opens that.
   private func refusal(_ error: any Error) -> CatalogError {
     guard let damage = error as? DatabaseError, damage.isDamaged else { return CatalogError(wrapping: error) }
-    if damage.isOfIndex {
-      return CatalogError(damage.errno, "the full-text index was damaged, and is filled again: try again")
-    }
     do {
       let told = try Schema.setAside(path, damage) { isReplaced }
       if let told { log.write(told) }
@@ -187,10 +193,27 @@ final class CatalogStore: Sendable {
     }
   }
 
+  /// Makes the full-text index anew where it is what is damaged.
+  /// - Returns: whether it was.
+  /// - Throws: where it cannot be made anew.
+  private func mendsIndex(after error: any Error) throws -> Bool {
+    guard let damage = error as? DatabaseError, damage.isDamaged else { return false }
+    if damage.isOfIndex {
+      do { try makeIndexAnew() } catch let error as DatabaseError where error.isDamaged {
+        try makeIndexAnew(hasDamagedPages: true)
+      }
+      return true
+    }
+    guard (try? FullText.hasDamagedPages(in: Self.open(path).database)) == true else { return false }
+    try makeIndexAnew(hasDamagedPages: true)
+    return true
+  }
+
   /// A full-text index that is damaged holds nothing that the rows do not have. Whoever fills it hears of it.
-  private func makeIndexAnew() throws {
+  private func makeIndexAnew(hasDamagedPages: Bool = false) throws {
     try writer.withLock { connection in
       try transaction(in: connection.database) { database in
+        if hasDamagedPages { try FullText.replaceTables(in: database) }
         try FullText.makeAnew(in: database)
         try ChangeLog.append([.everything], in: database)
       }

@@ -55,6 +55,14 @@ enum Schema {
   }
 
   static let tokenizer = "tokenize = 'unicode61 remove_diacritics 2'"
+  static let indexes = """
+    CREATE VIRTUAL TABLE podcast_text USING fts5 (
+      title, author, rest, prefix = '1 2 3', content = '', \(tokenizer));
+    CREATE VIRTUAL TABLE episode_text USING fts5 (
+      title, notes, content = '', detail = none, columnsize = 0, prefix = '1 2 3 4', \(tokenizer));
+    -- Its words.
+    CREATE VIRTUAL TABLE episode_word USING fts5vocab (episode_text, row);
+    """
   static let tables = """
     CREATE TABLE podcast (
       id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -236,12 +244,7 @@ enum Schema {
     CREATE TABLE keep_order (episode_id INTEGER PRIMARY KEY REFERENCES episode (id) ON DELETE CASCADE);
 
     -- The full-text index (`SearchText`). Of episodes it keeps in which ones a word is, not where.
-    CREATE VIRTUAL TABLE podcast_text USING fts5 (
-      title, author, rest, prefix = '1 2 3', content = '', \(tokenizer));
-    CREATE VIRTUAL TABLE episode_text USING fts5 (
-      title, notes, content = '', detail = none, columnsize = 0, prefix = '1 2 3 4', \(tokenizer));
-    -- Its words.
-    CREATE VIRTUAL TABLE episode_word USING fts5vocab (episode_text, row);
+    \(indexes)
 
     -- When Apple's search service was asked.
     CREATE TABLE search_call (at INTEGER NOT NULL);

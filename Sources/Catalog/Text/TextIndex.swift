@@ -55,6 +55,35 @@ enum FullText {
     try database.run("UPDATE podcast SET indexed_upto = 0, revision = revision + 1")
   }
 
+  /// Whether pages of the tables are damaged in which FTS5 keeps the indexes. Reads all of these.
+  static func hasDamagedPages(in database: Database) throws -> Bool {
+    let tables = try database.all(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 AND \(isOfIndex)"
+    ) { $0.string(0) }
+    return try tables.contains { table in
+      do {
+        return try database.first("PRAGMA quick_check(\(table))") { $0.string(0) } != "ok"
+      } catch let error as DatabaseError where error.isDamaged {
+        return true
+      }
+    }
+  }
+
+  /// Takes the tables of both indexes out of the schema, and makes new ones. SQLite drops no table whose pages are damaged:
+  /// those stay in the file, and nobody reads them again.
+  static func replaceTables(in database: Database) throws {
+    try database.script(
+      """
+      PRAGMA writable_schema = 1;
+      DELETE FROM sqlite_schema WHERE \(isOfIndex);
+      PRAGMA writable_schema = RESET;
+      \(Schema.indexes)
+      """)
+  }
+
+  private static let isOfIndex =
+    "(tbl_name GLOB 'podcast_text*' OR tbl_name GLOB 'episode_text*' OR tbl_name = 'episode_word')"
+
   /// Whether the index of podcasts or that of episodes is empty by its structure row, and the tables say that it is not.
   static func isEmptied(in database: Database) throws -> Bool {
     let rows = ["podcast_text": "title <> ''", "episode_text": "indexed_upto > 0 AND episode_count > 0"]
