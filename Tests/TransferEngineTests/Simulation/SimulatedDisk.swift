@@ -185,11 +185,11 @@ extension Simulation {
       job(lane(key), 0.0002) { [self] in .disk(id, write(id, flow, range, version, leaving)) }
     case .compare(let flow, let range):
       guard let response = responses[flow], let key = storeKeys[id] else { return }
-      let (version, isSlow) = (response.version, disk.slowness > 0)
+      let version = response.version
       job(lane(key), 0.0002) { [self] in
         let agreed = disk.opened(id)?.agreement(range, with: version) ?? 0
         // It is another file: what came while a slow disk compared comes again, as much as memory holds.
-        if agreed < range.length && isSlow,
+        if agreed < range.length && disk.slowness > 0,
           let index = episodes.firstIndex(where: { $0.key == key })
         {
           episodes[index].mayComeAgain += Limits.heldEach.most

@@ -14,7 +14,8 @@ extension Simulation {
         "asks for episode \(index) \(Double(episodes[index].forbiddenUntil - time) / 1e9) s before Retry-After"
       )
     }
-    episodes[index].mayComeAgain += Self.again
+    // A slow disk has not taken what the responses before hold in memory.
+    episodes[index].mayComeAgain += disk.slowness > 0 ? Limits.heldEach.most : Self.again
     checkManners(of: index)
     count("requests")
     var response = SimulatedResponse(flow: flow, episode: index, version: episodes[index].version)
