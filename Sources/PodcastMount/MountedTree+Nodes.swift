@@ -49,7 +49,8 @@ extension MountedTree {
   }
 
   package func removeAttribute(_ call: FuseCall, _ reply: consuming FuseReply) {
-    let answer = tree.removeExtendedAttribute(call.name, of: numbers.node(call.node), for: caller(call))
+    let removed = tree.removeExtendedAttribute(call.name, of: numbers.node(call.node), for: caller(call))
+    let answer = call.isRepeated ? removed.recover { $0 == .ENODATA ? .value(()) : .failure($0) } : removed
     fulfil(reply, answer) { reply, _ in reply.succeed() }
   }
 }

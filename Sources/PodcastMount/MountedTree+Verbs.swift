@@ -84,6 +84,8 @@ extension MountedTree {
 
   package func setAttribute(_ call: FuseCall, to value: [UInt8], flags: Int32, _ reply: consuming FuseReply) {
     let node = numbers.node(call.node)
+    // The process before may have set it, and died before its answer: XATTR_CREATE would fail now.
+    let flags = call.isRepeated ? 0 : flags
     perform(call, .init(node), reply) { tree, caller in
       tree.setExtendedAttribute(call.name, to: value, of: node, flags: flags, for: caller)
     } answer: { reply, _ in

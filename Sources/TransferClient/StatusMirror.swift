@@ -9,11 +9,22 @@ package final class StatusMirror: Sendable {
   private struct State: ~Copyable {
     var statuses: [MediaKey: TransferStatus] = [:]
     /// Downloads as they were when a reader in this process last got nothing, with the reason.
-    var failures: [MediaKey: TransferStatus] = [:]
+    var failures: [MediaKey: Failure] = [:]
     var observers: [Observer] = []
     var layout: CacheLayout
   }
+  private struct Failure {
+    var status: TransferStatus
+    var end: MonotonicTime
+
+    /// Whether nothing has come since, or who has just got the error had no time to ask for the reason.
+    func counts(for new: TransferStatus) -> Bool {
+      new.isLike(status) && (new.received == status.received || MonotonicTime.now < end)
+    }
+  }
   private let state: Monitor<State>
+  /// Seconds in which a reason is told though bytes come.
+  private static let patience = 2.0
 
   /// Programs that may not fetch try to read all there is.
   private static let mostFailures = 1024
@@ -30,8 +41,8 @@ package final class StatusMirror: Sendable {
   func status(of key: MediaKey) -> TransferStatus? {
     let (status, failure, layout) = state.withLock { ($0.statuses[key], $0.failures[key], $0.layout) }
     // The daemon tells nothing of an episode that it does not know.
-    guard var status = status?.checked(layout) else { return failure }
-    if let failure, status.isAsFar(as: failure) { status.readFailure = failure.readFailure }
+    guard var status = status?.checked(layout) else { return failure?.status }
+    if let failure, failure.counts(for: status) { status.readFailure = failure.status.readFailure }
     return status
   }
 
@@ -54,7 +65,7 @@ package final class StatusMirror: Sendable {
     change { state in
       for status in statuses {
         state.statuses[status.key] = status
-        if let failure = state.failures[status.key], !status.isAsFar(as: failure) {
+        if let failure = state.failures[status.key], !failure.counts(for: status) {
           state.failures[status.key] = nil
         }
       }
@@ -65,11 +76,11 @@ package final class StatusMirror: Sendable {
   /// A reader has failed: why is told until something comes or changes.
   func note(_ why: String, of request: TransferRequest) {
     var status = status(of: request.key) ?? TransferStatus(request)
-    if status.readFailure == why { return }
     status.readFailure = why
+    let failure = Failure(status: status, end: .after(Self.patience))
     change { state in
       if state.failures.count >= Self.mostFailures { state.failures = [:] }
-      state.failures[request.key] = status
+      state.failures[request.key] = failure
       return [request.key]
     }
   }
@@ -77,7 +88,7 @@ package final class StatusMirror: Sendable {
   /// Reads do not fail for this reason any more.
   func forget(_ why: String) {
     change { state in
-      let keys = state.failures.filter { $0.value.readFailure == why }.map(\.key)
+      let keys = state.failures.filter { $0.value.status.readFailure == why }.map(\.key)
       for key in keys { state.failures[key] = nil }
       return keys
     }
@@ -113,8 +124,8 @@ package final class StatusMirror: Sendable {
 }
 
 extension TransferStatus {
-  fileprivate func isAsFar(as other: TransferStatus) -> Bool {
-    received == other.received && generation == other.generation
+  fileprivate func isLike(_ other: TransferStatus) -> Bool {
+    generation == other.generation
       && (state == other.state || isUnfinished && other.isUnfinished)
   }
 

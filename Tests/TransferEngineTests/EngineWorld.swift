@@ -55,6 +55,8 @@ final class EngineWorld {
   private(set) var evictions = 0
   /// Bytes that the disk has room for.
   var capacity = Int64.max
+  /// Up to where bytes that come again are the stored ones.
+  var sameUpTo = Int64.max
   /// Behind so many bytes of a file the runtime folder has no room for its live map.
   var runtimeCapacity = Int64.max
   /// The generations whose names were taken away.
@@ -283,7 +285,9 @@ final class EngineWorld {
         return nil
       }
       return .disk(store, .wrote(flow, range))
-    case .compare(let flow, let range): return .disk(store, .compared(flow, range, agreed: range.length))
+    case .compare(let flow, let range):
+      let agreed = max(min(range.upperBound, sameUpTo) - range.lowerBound, 0)
+      return .disk(store, .compared(flow, range, agreed: agreed))
     case .describe(let representation):
       if let key = open[store] { files[key]?.representation = representation }
       if describesAtOnce { return .disk(store, .described) }

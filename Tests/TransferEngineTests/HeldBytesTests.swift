@@ -5,6 +5,31 @@ import TransferProtocol
 
 /// What has come while the disk was slow is not asked for again.
 @Suite struct HeldBytesTests {
+  /// The host has another file of the same size by now, which begins as the stored one does.
+  @Test(arguments: [true, false]) func whatIsHeldBehindADifferenceIsNotWritten(_ isRead: Bool) {
+    let world = EngineWorld(1, hosts: 1)
+    let key = world.requests[0].key
+    if isRead { world.say { .open(id: $0, world.requests[0], .download, generation: nil) } }
+    world.say { .order(id: $0, .start(world.requests[0])) }
+    world.answer(3_000_000)
+    world.bring(1_500_000)
+    world.end(Fault(.passing, "the connection was cut"))
+    world.wait(2)
+    let generation = world.generations[key]
+    world.sameUpTo = 1_400_000
+    world.answer(3_000_000, where: { _ in true }) { head in
+      (head.status, head.part, head.partTotal, head.length) = (200, nil, nil, 3_000_000)
+      head.entityTag = "\"other\""
+    }
+    world.bring(3_000_000)
+    #expect(world.generations[key] == generation && world.files[key]?.present.ranges == [0..<1_500_000])
+    world.wait(2)
+    world.answer(3_000_000, where: { _ in true }) { $0.entityTag = "\"other\"" }
+    world.bring(3_000_000)
+    world.end(nil)
+    #expect(world.generations[key] != generation && world.state(0) == .cached)
+  }
+
   /// A download whose first bytes have come before its files are made.
   private func world() -> EngineWorld {
     let world = EngineWorld(1, hosts: 1)

@@ -49,6 +49,17 @@ import TransferProtocol
     #expect(isDropped(world))
   }
 
+  /// Nobody reads it any more, and another download may have its slot by then.
+  @Test func itsResponseEndsBeforeTheDropIsStored() {
+    let world = world()
+    world.savesAtOnce = false
+    #expect(world.running.count == 1)
+    world.handle(.said(first, .close(id: 1)))
+    #expect(world.running.isEmpty && !isDropped(world))
+    for _ in 0..<3 { world.save() }
+    #expect(isDropped(world))
+  }
+
   @Test func eachDropThatTheDiskRefusesIsRefused() {
     let world = EngineWorld(1, hosts: 1)
     world.handle(.joined(first, answersAddresses: false))

@@ -137,6 +137,7 @@ struct MountCall {
     for value in ["-t", "-N"] { _ = try list.takeValue(value) }
     let call = try MountCall(&list)
     if isFake {
+      Account.correctHome()
       try call.becomeUser()
       _ = try MountRequest(mountPoint: call.mountPoint ?? "", options: call.options)
     } else {

@@ -32,8 +32,6 @@ final class FeedFetcher: Sendable {
     var known: Int64?
     /// Seconds since 1970.
     var now: Int64
-    /// Blocks a background refresh, before it parses, while somebody waits for another feed.
-    var giveWay: @Sendable () -> Void = {}
   }
 
   private let requests: RequestMaker
@@ -97,7 +95,6 @@ final class FeedFetcher: Sendable {
     let head = response.head
     // A 203 is a 200 that a proxy has changed (RFC 9110 §15.3.4).
     guard head.status == 200 || head.status == 203 else { return FeedAnswer(head: head) }
-    question.giveWay()
     do throws(FeedError) {
       let body = try FeedBody(response.body)
       if body.digest == question.known { return FeedAnswer(head: head, content: .same, digest: body.digest) }

@@ -19,8 +19,6 @@ struct FeedRefresh: Sendable {
   let now: Int64
   /// A person has asked for it.
   var isForced = false
-  /// Blocks a background refresh, before it parses and before it writes, while a person waits for another feed.
-  var giveWay: @Sendable () -> Void = {}
 
   /// What a refresh has brought, and where the same podcast is to be looked for next.
   typealias Result = (outcome: RefreshOutcome, announced: WebAddress?)
@@ -73,7 +71,7 @@ struct FeedRefresh: Sendable {
     return try fetcher.fetch(
       FeedFetcher.Question(
         address: podcast.feedURL, podcast: podcast, keys: keys, isConditional: isConditional,
-        privateHosts: privateHosts, known: podcast.digest, now: now, giveWay: giveWay))
+        privateHosts: privateHosts, known: podcast.digest, now: now))
   }
 
   /// Asks for what the feed has named.
@@ -129,7 +127,6 @@ struct FeedRefresh: Sendable {
         changes.append(.refreshed(podcast: id, newEpisodes: merged.outcome.newEpisodes.count))
       }
     }
-    giveWay()
     var outcome = RefreshOutcome.unchanged
     if let document {
       let merge = FeedMerge(store: store, podcast: id, now: now, isSerial: document.isSerial)

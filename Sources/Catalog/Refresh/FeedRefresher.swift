@@ -64,8 +64,8 @@ final class FeedRefresher: Sendable {
   static let claimTime = Int64(FeedFetcher.timeout) + 30
   /// Seconds until the catalogue's file is tried again.
   private static let rest = 60.0
-  /// Seconds that a background refresh waits at most while a person waits for a feed.
-  private static let patience = 30.0
+  /// Seconds that a background refresh waits at most while a person waits for a feed. That host may be a silent one.
+  private static let patience = 2.0
   /// Seconds by which a refresh may be ahead of the clock.
   private static let margin: Int64 = 60
   /// Failures in a row, after which a change of the network says nothing any more.
@@ -100,13 +100,9 @@ final class FeedRefresher: Sendable {
     }
   }
 
-  /// Blocks a background refresh while a person waits for a feed, half a minute at most.
-  /// - Parameter id: the podcast that is refreshed. Its refresh goes on as soon as somebody waits for it, too.
-  private func giveWay(_ id: Int64? = nil) {
-    _ = underWay.wait(until: .after(Self.patience)) { underWay in
-      let isAwaited = id.flatMap { underWay.waiters[$0]?.isEmpty } == false
-      return underWay.awaited == 0 || underWay.isClosed || isAwaited ? true : nil
-    }
+  /// Blocks what is due, before it begins, while a person waits for a feed.
+  private func giveWay() {
+    _ = underWay.wait(until: .after(Self.patience)) { $0.awaited == 0 || $0.isClosed ? true : nil }
   }
 
   /// Waits until nothing of any refresh of this process is under way, further pages of feeds included.
@@ -137,12 +133,11 @@ extension FeedRefresher {
     }
   }
 
-  /// - Parameter givesWay: whether this refresh pauses while a person waits for another feed.
-  func refresh(of podcast: PodcastRecord, isForced: Bool, givesWay: Bool = false) -> FeedRefresh {
+  func refresh(of podcast: PodcastRecord, isForced: Bool) -> FeedRefresh {
     FeedRefresh(
       store: store, fetcher: fetcher, log: log, usualInterval: usualInterval, podcast: podcast,
       keys: (try? store.read { try PodcastRecord.keys(of: podcast.id, in: $0) }) ?? [], now: store.now,
-      isForced: isForced, giveWay: { [self] in if givesWay { giveWay(podcast.id) } })
+      isForced: isForced)
   }
 
   /// Keeps other processes from beginning a refresh that is due meanwhile.
@@ -235,7 +230,7 @@ extension FeedRefresher {
     if let (podcast, time) = due, time <= store.now, !underWay.withLock({ $0.isClosed }) {
       do throws(CatalogError) {
         if let podcast = try claim(podcast, .due), join(podcast.id) {
-          run(refresh(of: podcast, isForced: false, givesWay: true))
+          run(refresh(of: podcast, isForced: false))
         }
         isOver = false
       } catch {

@@ -193,7 +193,10 @@ struct Download: Hashable {
     status.state = state
     status.received = received
     switch state {
-    case .queued: status.error = slot.message ?? record.error
+    case .queued:
+      let isForbidden = retry.until != nil && retry.forbiddenUntil != nil
+      status.error =
+        slot.message ?? record.error ?? (isForbidden ? "\(source.named) wants to be left alone" : nil)
     case .cached: status.error = nil
     case .downloading:
       status.rate = meter.rate

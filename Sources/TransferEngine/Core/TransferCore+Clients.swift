@@ -128,11 +128,10 @@ extension TransferCore {
     log.append(.init(name: name, order: order, place: nextPlace(), time: now.instant))
   }
 
-  mutating func dropClosed(_ download: inout Download) -> Bool {
-    if !isPast(download.awaitsReaders, for: download.key) || !download.readers.isEmpty { return false }
+  mutating func dropIfClosed(_ download: inout Download) {
+    guard isPast(download.awaitsReaders, for: download.key), download.readers.isEmpty else { return }
     // Nobody waits for the answer.
     append(.drop(download.key), ClientNumber(client: ClientID(0), id: 0))
-    return true
   }
 
   mutating func obey(_ order: CommandLog.Order, _ download: inout Download) {

@@ -279,7 +279,8 @@ extension TransferCore {
     guard let result = download[id]?.intake.compared(range, agreed: agreed) else { return }
     if !result.isSame {
       let isBeside = download.fetches.count > 1
-      endFetch(id, of: &download)
+      // What is held behind these bytes is of another file, too.
+      endFetch(id, of: &download, losing: true)
       if isBeside { download.ranges = .whole } else { download.beginsAnew = true }
       return touch(&download)
     }

@@ -118,13 +118,11 @@ extension TransferCore {
     if download.fetches.isEmpty { download.refusesBeside = false }
     if let rest { download.slot = download.isBackground ? .resting(rest) : .none }
     // Where its files may be found or are being let go of, that is known in a moment.
-    if phase == .listing && download.content == .nothing || space.evicting.contains(download.key)
-      || log.isDropping(download.key)
-    {
-      return
-    }
+    if phase == .listing && download.content == .nothing || space.evicting.contains(download.key) { return }
     // An order on its way may be to keep it, or to download it.
-    if download.record.dropsAtClose, !log.ordered.contains(download.key), dropClosed(&download) { return }
+    if download.record.dropsAtClose, !log.ordered.contains(download.key) { dropIfClosed(&download) }
+    // It has no slot, and its readers may have gone.
+    if log.isDropping(download.key) { return endFetches(of: &download) }
     endSearchIfOverdue(&download)
     prepareFiles(of: &download)
     complete(&download)

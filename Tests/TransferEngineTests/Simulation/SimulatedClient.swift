@@ -275,6 +275,8 @@ extension Simulation {
   private func checkLiveness(of wait: SimulatedClient.Wait, _ handle: SimulatedClient.Handle?) {
     guard let handle, handle.intent != .cachedOnly, isDiskSound, settings.limitRate == nil else { return }
     let episode = episodes[handle.episode]
+    // A response that its host began while it crawled goes on so.
+    if responses.values.contains(where: { $0.episode == handle.episode && $0.rate < 100 }) { return }
     let calm = max(troubled, episode.troubled) + 60_000_000_000
     let state = engine.status(of: handle.key)?.state
     guard episode.isFair, episode.mood == .honest || episode.mood == .moves, wait.since > calm,

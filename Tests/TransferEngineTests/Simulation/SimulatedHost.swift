@@ -29,6 +29,8 @@ struct SimulatedEpisode {
   /// When its host or its file last changed, and until when the host wants to be left alone.
   var troubled: Int64 = 0
   var forbiddenUntil: Int64 = 0
+  /// Which address of the episode that was said of: another one may be asked.
+  var forbidsFresh = false
 
   init(_ number: Int, host: Int, sender: Int, size: Int64) {
     self.number = number
