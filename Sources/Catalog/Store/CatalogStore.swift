@@ -79,7 +79,9 @@ final class CatalogStore: Sendable {
     }
     // A damaged disk may have emptied the full-text index. No search would fail then, and none would find anything.
     do {
-      if try FullText.isEmptied(in: Self.open(path).database) { try makeIndexAnew() }
+      let reader = try Self.open(path)
+      defer { idle.withLock { $0.append(reader) } }
+      if try FullText.isEmptied(in: reader.database) { try makeIndexAnew() }
     } catch {
       // What else is damaged is set aside by those who need it.
       _ = try? mendsIndex(after: error)
