@@ -87,7 +87,7 @@ import Testing
         """,
         """
         INSERT INTO FeedItems (id, feed, read, item_identifier) VALUES
-          (11, 1, 1, 'g1'), (12, 1, 0, 'g2'), (13, 1, -1, 'g3'), (14, 1, 0, NULL), (15, 3, 1, 'x')
+          (11, 1, 1, 'g1'), (12, 1, 0, 'g2'), (13, 1, -1, 'g3'), (14, 1, 0, 'other'), (15, 3, 1, 'x')
         """,
         """
         INSERT INTO FeedMedia (feeditem, download_url, duration, position, playback_completion_date, last_played_time)
@@ -266,23 +266,6 @@ import Testing
     #expect(again == state, "\(String(decoding: again, as: UTF8.self))\n\(text)")
     _ = try world.catalog.importOPML(again)
     #expect(try world.catalog.exportState(kept: kept) == state)
-  }
-
-  /// Its feed shows another one at the address, before or after the import.
-  @Test(arguments: [true, false])
-  func `A mark of an episode that left its address goes to no other`(isKnown: Bool) throws {
-    let rolling = "\(world.web.address)/rolling"
-    world.web.set(
-      "/rolling", TestFeed(items: [.init("Four", guid: "d4", url: "http://m.example/latest.mp3")]).page)
-    let listed = try world.catalog.subscribe(feedURL: rolling)
-    if isKnown { try world.refresh(listed.podcast.id) }
-    let state = """
-      {"podcastfs_state": 1, "subscriptions": [{"feed_url": "\(rolling)"}], "episodes": [{"feed_url": "\(rolling)",
-        "url": "http://m.example/latest.mp3", "guid": "d1", "played": true, "changed": "2023-11-14T22:13:20Z"}]}
-      """
-    #expect(try world.catalog.importOPML(Array(state.utf8)).awaited == 1)
-    try world.refresh(listed.podcast.id)
-    #expect(try world.catalog.episodes(ofPodcast: listed.podcast.id).map(\.played) == [false])
   }
 
   @Test func databasesOfStrangersAreOnlyRead() throws {

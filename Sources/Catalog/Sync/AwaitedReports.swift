@@ -131,11 +131,9 @@ extension SyncRows {
   package func giveUpOldReports(now: Int64) throws { try AwaitedReport.giveUpOld(now: now, in: database) }
 }
 
-/// Finds the episode that another device means, within one podcast: by its guid; where one side has none, by its enclosure's
-/// address as the identity of episodes compares it (`StableAddress`). A feed may put one episode after the other at one
-/// address, each with a guid of its own. Never by its title.
+/// Finds the episode that another device means, within one podcast: by its guid, else by its enclosure's address as the
+/// identity of episodes compares it (`StableAddress`). Never by its title.
 package struct EpisodeLookup {
-  private let withGuid: Set<Int64>
   private let byGuid: [String: [Int64]]
   private let byAddress: [String: Int64]
   /// Made when an address is met that is written otherwise.
@@ -145,7 +143,6 @@ package struct EpisodeLookup {
   package init(_ episodes: [(id: Int64, guid: String?, address: WebAddress)]) {
     byGuid = Dictionary(grouping: episodes.filter { $0.guid != nil }) { $0.guid ?? "" }
       .mapValues { $0.map(\.id) }
-    withGuid = Set(episodes.filter { $0.guid != nil }.map(\.id))
     byAddress = Dictionary(
       episodes.map { ($0.address.forRequest, $0.id) }, uniquingKeysWith: min)
   }
@@ -154,9 +151,8 @@ package struct EpisodeLookup {
     let named = guid.flatMap { byGuid[$0] } ?? []
     if named.count == 1 { return named[0] }
     let found = byAddress[address.forRequest] ?? byStableAddress[StableAddress.text(address)]
-    if named.isEmpty { return found.flatMap { guid == nil || !withGuid.contains($0) ? $0 : nil } }
     // Where several have the guid, the address says which; where it says none of them, the first.
-    return found.map(named.contains) == true ? found : named.min()
+    return named.isEmpty || found.map(named.contains) == true ? found : named.min()
   }
 }
 
