@@ -191,23 +191,6 @@ import Testing
     try FullTextTests.check("\(world.home.places.data)/catalog.sqlite")
   }
 
-  /// FTS5 takes zeros for the structure of an empty index.
-  @Test(arguments: ["episode_text", "podcast_text"])
-  func `A full-text index that was emptied is filled again`(table: String) throws {
-    world.web.set("/a", TestFeed(title: "Zebra", items: [.init("Zebra", guid: "1")]).page)
-    try world.refresh(try world.podcast("/a"))
-    #expect(try world.catalog.titles(ofEpisodesWith: "zebra") == ["Zebra"])
-    try world.file().run("UPDATE \(table)_data SET block = zeroblob(length(block)) WHERE id = 10")
-    let again = try world.open()
-    defer { again.close() }
-    #expect(try again.titles(ofEpisodesWith: "zebra") == ["Zebra"])
-    #expect(try world.search("zebra source:local").resultCount == 1)
-    let commits = try again.commits()
-    try world.open().close()
-    #expect(try again.commits() == commits, "once")
-    try FullTextTests.check("\(world.home.places.data)/catalog.sqlite")
-  }
-
   @Test(arguments: [S_IFIFO, S_IFDIR])
   func `A list that is no file is told and moved away`(kind: UInt32) throws {
     try Directories.createPrivate(home.places.data)

@@ -77,15 +77,6 @@ final class CatalogStore: Sendable {
     } catch {
       throw CatalogError(opening: path, error)
     }
-    // A damaged disk may have emptied the full-text index. No search would fail then, and none would find anything.
-    do {
-      let reader = try Self.open(path)
-      defer { idle.withLock { $0.append(reader) } }
-      if try FullText.isEmptied(in: reader.database) { try makeIndexAnew() }
-    } catch {
-      // What else is damaged is set aside by those who need it.
-      _ = try? mendsIndex(after: error)
-    }
   }
 
   private static func identity(of path: String) -> [UInt64] {

@@ -84,19 +84,6 @@ enum FullText {
   private static let isOfIndex =
     "(tbl_name GLOB 'podcast_text*' OR tbl_name GLOB 'episode_text*' OR tbl_name = 'episode_word')"
 
-  /// Whether the index of podcasts or that of episodes is empty by its structure row, and the tables say that it is not.
-  static func isEmptied(in database: Database) throws -> Bool {
-    let rows = ["podcast_text": "title <> ''", "episode_text": "indexed_upto > 0 AND episode_count > 0"]
-    return try rows.contains { table, row in
-      // FTS5 keeps its structure in row 10: four bytes of a cookie, then the number of levels (SQLite's fts5_index.c).
-      try database.exists(
-        """
-        SELECT 1 FROM \(table)_data WHERE id = 10 AND substr(block, 5, 1) = x'00'
-          AND EXISTS (SELECT 1 FROM podcast WHERE is_forgotten = 0 AND \(row))
-        """)
-    }
-  }
-
   /// Has the index of episodes give back the room of what was taken out of it, in pieces that no verb waits for long
   /// (https://sqlite.org/fts5.html#the_merge_command).
   static func merge(_ store: CatalogStore) throws(CatalogError) {
