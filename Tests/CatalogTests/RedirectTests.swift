@@ -90,7 +90,9 @@ import Testing
     announcing.channel = "<itunes:new-feed-url>\(world.web.address)/there</itunes:new-feed-url>"
     for path in ["/a", "/b"] { world.web.set(path, isAnnounced ? announcing.page : redirect(301)) }
     let listed = try ["/a", "/b"].map { path in
-      try wait { world.catalog.subscribe(address: "\(world.web.address)\(path)", completion: $0) }
+      let one = try wait { world.catalog.subscribe(address: "\(world.web.address)\(path)", completion: $0) }
+      #expect(world.catalog.waitForRefreshes(seconds: patience))
+      return one
     }
     for _ in 0..<3 {
       for one in listed {
