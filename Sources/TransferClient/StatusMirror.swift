@@ -24,12 +24,14 @@ package final class StatusMirror: Sendable {
   }
   private let state: Monitor<State>
   /// Seconds in which a reason is told though bytes come.
-  private static let patience = 2.0
+  private let patience: Double
 
   /// Programs that may not fetch try to read all there is.
   private static let mostFailures = 1024
 
-  package init(layout: CacheLayout) { state = Monitor(State(layout: layout)) }
+  package init(layout: CacheLayout, patience: Double = 2) {
+    (self.patience, state) = (patience, Monitor(State(layout: layout)))
+  }
 
   func observe(_ observer: @escaping Observer) { state.withLock { $0.observers.append(observer) } }
 
@@ -77,7 +79,7 @@ package final class StatusMirror: Sendable {
   func note(_ why: String, of request: TransferRequest) {
     var status = status(of: request.key) ?? TransferStatus(request)
     status.readFailure = why
-    let failure = Failure(status: status, end: .after(Self.patience))
+    let failure = Failure(status: status, end: .after(patience))
     change { state in
       if state.failures.count >= Self.mostFailures { state.failures = [:] }
       state.failures[request.key] = failure

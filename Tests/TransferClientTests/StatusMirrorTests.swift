@@ -69,7 +69,9 @@ import TransferProtocol
 
   /// The daemon tells of what it fetches once a second, also where nothing comes.
   @Test func whyAReaderGaveUpIsToldUntilSomethingComes() {
-    let mirror = StatusMirror(layout: CacheLayout(cache: "/nonexistent", runtime: "/nonexistent"))
+    let layout = CacheLayout(cache: "/nonexistent", runtime: "/nonexistent")
+    let patient = StatusMirror(layout: layout, patience: 3600)
+    let mirror = StatusMirror(layout: layout, patience: 0)
     var coming = status(1, .downloading)
     coming.received = 10
     mirror.update([coming])
@@ -81,11 +83,15 @@ import TransferProtocol
     queued.state = .queued
     mirror.update([queued])
     #expect(mirror.status(of: coming.key)?.reason == "nothing came")
+    patient.update([coming])
+    patient.note("nothing came", of: coming.request)
     coming.received = 11
-    mirror.update([coming])
+    for mirror in [mirror, patient] { mirror.update([coming]) }
     #expect(mirror.status(of: coming.key)?.reason == nil)
     mirror.update([coming])
     #expect(mirror.status(of: coming.key)?.reason == nil)
+    // Who has just got the error still learns why, though bytes come meanwhile.
+    #expect(patient.status(of: coming.key)?.reason == "nothing came")
 
     // It tries again, and nothing has come yet.
     coming.error = "503 Service Unavailable"
