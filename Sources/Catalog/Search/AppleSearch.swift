@@ -3,7 +3,8 @@ internal import PodcastModel
 internal import PosixKit
 internal import SQLiteKit
 
-/// Apple's search service, and whatever else answers in its format (https://performance-partners.apple.com/search-api).
+/// Asks Apple's search service, or another one that answers in its format.
+/// Source: https://performance-partners.apple.com/search-api
 struct AppleSearch: Sendable {
   static let name = "apple"
   private let address: String

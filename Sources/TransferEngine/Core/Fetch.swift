@@ -97,11 +97,11 @@ struct Intake: Hashable, Sendable {
   private(set) var inFlight: Int64 = 0
   /// Whether the disk compares: nothing more is given before it has answered.
   private(set) var isComparing = false
-  /// Bytes that must still agree with stored ones before any may be written.
+  /// How many bytes of the response must still equal stored ones before the engine writes any of it.
   private(set) var agreeing: Int64
-  /// Whether to end where the next bytes are stored, because another request can skip them.
+  /// Whether the response ends where it reaches stored bytes: its host gives ranges, so another request can skip them.
   let mayStop: Bool
-  /// Where what it may bring ends, by its head's word or that of those before.
+  /// The offset behind the last byte that it may bring: by its head, or by an earlier response's head.
   let end: Int64
 
   /// Stored bytes up to this many are read through, not skipped by a new request.

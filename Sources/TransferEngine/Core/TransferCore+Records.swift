@@ -22,7 +22,7 @@ struct CommandLog: Hashable {
   }
 
   private var queue: [Order] = []
-  /// What is on its way to the disk: one commit at a time. An order waits for two at the most.
+  /// The rows that the store commits now, one commit at a time. So an order waits for two commits at most.
   private(set) var batch: Batch?
   /// Those whose rows differ from the store's.
   private var changed: Set<MediaKey> = []

@@ -205,7 +205,7 @@ extension TransferCore {
     download.retry.failed(at: now, retryAfter: fault.retryAfter)
     download.retry.lacksRoom = fault.isOfRoom
     if fault.isOfRoom { endFetches(of: &download) }
-    // While episodes are let go of, readers wait.
+    // The cache removes other episodes to make room. Readers wait for that, and get no error yet.
     if fault.kind == .noRoom && makesRoom(for: download) {
       download.retry.refusal = nil
       return tryLater(&download, fault)

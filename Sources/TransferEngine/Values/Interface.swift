@@ -14,7 +14,7 @@ package enum Event: Sendable {
   /// Its end: nil where the whole body came. `head` where nothing told it before, because it has no body.
   case ended(FlowID, Fault?)
   case disk(StoreID, DiskAnswer)
-  /// Records are on the disk; or why not.
+  /// The store has committed the rows of `save` (nil), or says why it could not.
   case saved(TransferFailure?)
   /// The names of a generation's files have been taken away, or why not.
   case removed(MediaKey, TransferFailure? = nil)
