@@ -27,10 +27,14 @@ package final class Catalog: Sendable {
   let http: HTTPClient
   let log: LogFile
   let tasks = TaskRegistry()
-  /// What a person should know of what happened when the catalogue was opened: one of another version was set aside, or
-  /// subscriptions of a lost one came back.
-  package var note: String? { notes.withLock { $0.isEmpty ? nil : $0.joined(separator: "; ") } }
-  private let notes = Monitor<[String]>([])
+  /// What a person should know of what has happened since this was last called: a file was set aside, at its opening or
+  /// later, or subscriptions of a lost catalogue came back.
+  package func takeNote() -> String? {
+    store.notes.withLock { notes in
+      defer { notes = [] }
+      return notes.isEmpty ? nil : notes.joined(separator: "; ")
+    }
+  }
   /// Threads that wait for the answers of the search service.
   let searchThreads = WorkQueue(name: "catalog-search", threads: 4)
   /// The same for searches that the directory has answered: no other search waits for theirs.
@@ -62,9 +66,7 @@ package final class Catalog: Sendable {
       store: store, settings: settings,
       fetcher: FeedFetcher(requests: requests, http: http, reader: feedReader, tasks: tasks), texts: texts,
       tasks: tasks, log: log, archiveBytes: archiveBytes)
-    let told = [store.setAside, store.subscriptionCopy.restore(into: self)].compactMap(\.self)
-    notes.withLock { $0 = told }
-    if let note { log.write(note) }
+    if let told = store.subscriptionCopy.restore(into: self) { store.tell(told) }
   }
 
   package static func sidecarCopies(in places: Places) -> String { places.cache + "/sidecars" }

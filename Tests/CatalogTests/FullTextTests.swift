@@ -78,6 +78,24 @@ import Testing
   }
 
   /// No mount fills the index: each search does.
+  /// As where another process writes for long.
+  @Test func `A search that cannot fill in what is missing fails`() throws {
+    let world = try CatalogWorld()
+    let podcast = try world.podcast()
+    try world.file().script(
+      """
+      CREATE TRIGGER refuses BEFORE UPDATE OF indexed_upto ON podcast WHEN new.indexed_upto > 0
+      BEGIN SELECT RAISE(ABORT, 'refused'); END
+      """)
+    var item = ParsedEpisode(index: 0)
+    item.title = "Foghorns"
+    item.enclosures = [ParsedEpisode.Enclosure(url: "http://m.example/1.mp3", type: nil, length: 1)]
+    try world.catalog.merge([item], into: podcast, now: 1_600_000_000)
+    #expect(throws: CatalogError.self) { try found(world.catalog, "foghorns") }
+    try world.file().script("DROP TRIGGER refuses")
+    #expect(try found(world.catalog, "foghorns") == ["Harbour Lights"])
+  }
+
   @Test func `A search without a mount finds the same at once and again`() throws {
     let world = try CatalogWorld()
     let items = (0..<3500).map { TestFeed.Item("Episode E\($0)", guid: "\($0)") }

@@ -77,7 +77,8 @@ import Testing
     let world = try CatalogWorld()
     let podcast = try world.podcast()
     var items: [TestFeed.Item] = [
-      .init("One", guid: "1", url: "http://m.example/a.mp3", date: "Wed, 01 Jan 2020 10:00:00 GMT")
+      .init("One", guid: "1", url: "http://m.example/a.mp3", date: "Wed, 01 Jan 2020 10:00:00 GMT"),
+      .init("Trailer", guid: "0", date: "Wed, 01 Jan 2020 09:00:00 GMT"),
     ]
     func refresh() throws {
       world.web.set("/feed", TestFeed(items: items).page)
@@ -92,7 +93,7 @@ import Testing
     items.append(
       .init("Two", guid: "2", url: "http://m.example/a.mp3", date: "Thu, 02 Jan 2020 10:00:00 GMT"))
     try refresh()
-    let episodes = try world.catalog.episodes(ofPodcast: podcast)
+    let episodes = try world.catalog.episodes(ofPodcast: podcast).filter { $0.guid != "0" }
     #expect(episodes.map(\.guid) == ["1", "2"])
     #expect(episodes[0].mediaKey == MediaKey(address: "http://m.example/a.mp3"))
     #expect(episodes[1].mediaKey != episodes[0].mediaKey)
@@ -105,7 +106,7 @@ import Testing
     items.append(
       .init("Three, again", guid: "5", url: "http://m.example/b.mp3", date: "Fri, 03 Jan 2020 10:00:00 GMT"))
     try refresh()
-    let keys = try world.catalog.episodes(ofPodcast: podcast).map(\.mediaKey)
+    let keys = try world.catalog.episodes(ofPodcast: podcast).filter { $0.guid != "0" }.map(\.mediaKey)
     #expect(keys[3] == keys[4])
     #expect(keys[2] != keys[0])
   }
@@ -136,7 +137,8 @@ import Testing
         "2020-01-03 - Show of the bridge", "2020-01-04 - Show of the winter",
       ])
     #expect(episodes.map(\.title) == episodes.map { String($0.stem.dropFirst(13)) })
-    #expect(episodes.map(\.mediaKey) == (0..<4).map { MediaKey(address: "http://m.example/\($0).mp3") })
+    let keys = (1..<4).map { MediaKey(address: "http://m.example/\($0).mp3") }
+    #expect(episodes.dropFirst().map(\.mediaKey) == keys && !keys.contains(episodes[0].mediaKey))
     #expect(episodes.map(\.played) == [true, false, false, false])
     #expect(episodes.map(\.guid) == ["4", "3", "2", "1"])
   }
@@ -159,9 +161,30 @@ import Testing
     try refresh(0, day: 1, title: "Storm")
     if hasBoth { try refresh(0, day: 2, title: "Harvest") }
     try refresh(1, day: 2, title: "Harvest")
-    #expect(try keys(0)[0] == MediaKey(address: "http://m.example/latest.mp3"))
     #expect(try keys(1)[0] != keys(0)[0])
     if hasBoth { #expect(try keys(1)[0] == keys(0)[1]) }
+  }
+
+  /// The cache still has what an earlier catalogue knew, under its key.
+  @Test(arguments: [true, false])
+  func `A catalogue that begins anew finds the same edition and takes no other one for it`(hasGuid: Bool)
+    throws
+  {
+    func keys(_ days: ClosedRange<Int>) throws -> [MediaKey] {
+      let world = try CatalogWorld()
+      let podcast = try world.podcast()
+      for day in days {
+        let item = TestFeed.Item(
+          "Bulletin", guid: hasGuid ? "g\(day)" : nil, url: "http://m.example/latest.mp3",
+          date: "Wed, 0\(day) Jan 2020 10:00:00 GMT")
+        world.web.set("/feed", TestFeed(items: [item]).page)
+        try world.refresh(podcast)
+      }
+      return try world.catalog.episodes(ofPodcast: podcast).map(\.mediaKey)
+    }
+    let lost = try keys(1...3)
+    #expect(Set(lost).count == 3)
+    for day in 1...3 { #expect(try keys(day...day) == [lost[day - 1]]) }
   }
 
   /// The same title or the same day: one podcast's episode in the feed of another.
@@ -172,10 +195,10 @@ import Testing
     for (path, title, day) in [("/f", "Storm", 1), ("/g", title, day)] {
       let item = TestFeed.Item(
         title, guid: path, url: "http://m.example/1.mp3", date: "Wed, 0\(day) Jan 2020 10:00:00 GMT")
-      world.web.set(path, TestFeed(title: path, items: [item]).page)
+      world.web.set(path, TestFeed(title: path, items: [item, .init("Own", guid: path + "0")]).page)
       let podcast = try world.podcast(path)
       try world.refresh(podcast)
-      keys += try world.catalog.episodes(ofPodcast: podcast).map(\.mediaKey)
+      keys += try world.catalog.episodes(ofPodcast: podcast).filter { $0.guid == path }.map(\.mediaKey)
     }
     #expect(keys.count == 2 && keys[0] == keys[1])
   }

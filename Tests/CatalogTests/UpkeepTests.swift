@@ -300,7 +300,7 @@ import Testing
     let catalog = try Catalog(
       places: home.places, settings: world.settings, http: world.http, feedReader: .shipped)
     defer { catalog.close() }
-    #expect(catalog.note?.contains("\(path).version-15") == true)
+    #expect(catalog.takeNote()?.contains("\(path).version-15") == true)
     let log = String(decoding: try Directories.read(home.places.logFile), as: UTF8.self)
     #expect(log.contains("version-15"))
     _ = try catalog.subscribe(feedURL: "http://a.example/")
@@ -309,7 +309,7 @@ import Testing
     let again = try Catalog(
       places: home.places, settings: world.settings, http: world.http, feedReader: .shipped)
     defer { again.close() }
-    #expect(try again.note == nil && again.subscriptions().count == 1)
+    #expect(try again.takeNote() == nil && again.subscriptions().count == 1)
   }
 
   @Test(arguments: [true, false])
@@ -347,7 +347,7 @@ import Testing
     defer { catalog.close() }
     #expect(try catalog.subscriptions().map(\.name) == ["Mine", "Other"])
     #expect(try catalog.subscriptions().first?.podcast.feedURL == "http://user:word@a.example/feed")
-    #expect(catalog.note?.contains("2 subscriptions came back") == true)
+    #expect(catalog.takeNote()?.contains("2 subscriptions came back") == true)
     // A feed of the private network, whose address the user once typed, is fetched.
     let other = try #require(try catalog.subscriptions().last).podcast.id
     let outcome = Waiting.result(within: patience) {
@@ -385,6 +385,6 @@ import Testing
     #expect(lines(try Directories.read(copy)) == lines(list))
     let again = try open()
     defer { again.close() }
-    #expect(again.note == nil)
+    #expect(again.takeNote() == nil)
   }
 }

@@ -23,7 +23,7 @@ struct CatalogSession: Sendable {
     try places.create()
     http = HTTPClient(name: "catalog-http")
     catalog = try Catalog(places: places, settings: settings, http: http, feedReader: .program())
-    if let note = catalog.note { StandardStreams.complain(note) }
+    if let note = catalog.takeNote() { StandardStreams.complain(note) }
     Self.opened.withLock { [catalog] in $0.append(catalog) }
   }
 
@@ -32,6 +32,8 @@ struct CatalogSession: Sendable {
     for catalog in opened.withLock({ $0 }) {
       catalog.waitForRefreshes(seconds: 600)
       catalog.close()
+      // Damage that was met on the way.
+      if let note = catalog.takeNote() { StandardStreams.complain(note) }
     }
   }
 

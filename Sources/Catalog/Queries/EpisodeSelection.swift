@@ -238,7 +238,7 @@ extension Catalog {
   package func episodes(
     selectedBy query: EpisodeQuery, downloads: [EpisodeQuery.State: Set<Int64>] = [:], limit: Int
   ) throws(CatalogError) -> [Episode] {
-    if !query.words.isEmpty { try? texts.fillForSearch() }
+    if !query.words.isEmpty { try texts.fillForSearch() }
     let heard = try heard(query)
     return try store.read { [now = store.now] database in
       try EpisodeSelection(

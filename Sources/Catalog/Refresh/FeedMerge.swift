@@ -146,9 +146,10 @@ struct MergePlan: Sendable {
       episode.take(item)
       (episode.stem, episode.modified) = (name.stem, name.modified)
       (episode.fileExtension, episode.mediaKey) = (item.parsed.fileExtension, MediaKey(address: address))
-      // An episode at the same address in the same document is the same audio; one that was there earlier is another.
+      // An episode at the same address in the same document is the same audio; one that was there earlier is another. A feed
+      // of one item may have had earlier ones there, which only a lost catalogue knew.
       let rivals = (byKey[episode.mediaKey] ?? []) + (byAddress[address] ?? [])
-      if rivals.contains(where: { shown[$0] != address }) {
+      if items.count == 1 && episode.isDated || rivals.contains(where: { shown[$0] != address }) {
         episode.takeOwnKey()
       }
       replaced += (byAddress[address] ?? []).filter { shown[$0] == nil }.map { known[$0].id }

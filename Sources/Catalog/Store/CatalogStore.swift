@@ -30,8 +30,8 @@ final class CatalogStore: Sendable {
   private let queue: WorkQueue
   private let due = Monitor<Set<Chore>>([])
   let commits: CommitWatch
-  /// What a person should know of a catalogue that this process has set aside.
-  let setAside: String?
+  /// What a person should know: see `Catalog.takeNote`.
+  let notes = Monitor<[String]>([])
   let subscriptionCopy: SubscriptionCopy
   private static let idleLimit = 4
   /// KiB: a refresh's transaction fits into it, so that no page is written twice.
@@ -72,8 +72,9 @@ final class CatalogStore: Sendable {
         opened = try open()
         commits.announce()
       }
-      (setAside, file) = (told, opened.file)
+      file = opened.file
       writer = Monitor(Connection(database: opened.database))
+      if let told { tell(told) }
     } catch {
       throw CatalogError(opening: path, error)
     }
@@ -177,13 +178,17 @@ final class CatalogStore: Sendable {
   private func refusal(_ error: any Error) -> CatalogError {
     guard let damage = error as? DatabaseError, damage.isDamaged else { return CatalogError(wrapping: error) }
     do {
-      let told = try Schema.setAside(path, damage) { isReplaced }
-      if let told { log.write(told) }
+      if let told = try Schema.setAside(path, damage, unless: { isReplaced }) { tell(told) }
       commits.announce()
-      return CatalogError(damage.errno, (told ?? "the catalogue \(path) was replaced") + ": try again")
+      return CatalogError(damage.errno, "the catalogue \(path) was replaced: try again")
     } catch {
       return CatalogError(damage.errno, "the catalogue \(path) is damaged, and stays: \(error)")
     }
+  }
+
+  func tell(_ note: String) {
+    log.write(note)
+    notes.withLock { $0.append(note) }
   }
 
   /// Makes the full-text index anew where it is what is damaged.
