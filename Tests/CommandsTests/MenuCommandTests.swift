@@ -28,15 +28,20 @@ struct MenuCommandTests {
     let show = mount.show
     let info = try mount.run("info", show)
     #expect(info.output.contains("not followed, 4 episodes"), "\(info)")
-    for _ in 1...2 {
-      let result = try mount.run(
-        "subscribe", Directories.exists(show) ? show : mount.root + "/Subscriptions/Harbour Lights")
+    let followed = mount.root + "/Subscriptions/Harbour Lights"
+    for folder in [show, followed] {
+      let result = try mount.run("subscribe", folder)
       #expect(result.end == .exit(0) && result.output == "Harbour Lights\n", "\(result)")
+      // The folder moves.
+      #expect(eventually { Directories.exists(followed) && !Directories.exists(show) })
     }
-    #expect(eventually { Directories.exists(mount.root + "/Subscriptions/Harbour Lights") })
+    for command in ["subscribe", "refresh"] {
+      let errors = try mount.run(command, show).errors
+      #expect(errors.contains("\(show): No such file or directory"), "\(errors)")
+    }
     #expect(try mount.run("list", "--names").output == "Harbour Lights\n")
     // Fetched under the name that the path means.
-    let refresh = try mount.run("refresh", mount.root + "/Subscriptions/Harbour Lights")
+    let refresh = try mount.run("refresh", followed)
     #expect(refresh.output.hasPrefix("Harbour Lights: "), "\(refresh)")
   }
 

@@ -119,10 +119,10 @@ struct CatalogSession: Sendable {
     for folder in [name, EpisodeName.directoryName(title: name)] {
       if let podcast = try catalog.podcast(named: folder) { return podcast.id }
     }
-    var status = stat()
-    guard stat(name, &status) == 0 else {
+    guard name.hasPrefix("/") || Directories.exists(name) else {
       throw CommandFailure("there is no podcast called \"\(WebAddress(name).shown)\"")
     }
+    let status = try MountedFile.status(at: name)
     guard takesEpisodes || status.st_mode & S_IFMT == S_IFDIR else {
       throw CommandFailure("\(name): not a podcast's folder")
     }

@@ -14,16 +14,20 @@ struct MountedFile {
   /// Some of a podcast's episodes, which come the newest first.
   typealias Choice = ([MountedFile]) -> [MountedFile]
 
+  /// - Throws: `CommandFailure` where nothing is at the path, or nothing is mounted.
+  static func status(at path: String) throws -> stat {
+    var status = stat()
+    guard stat(path, &status) != 0 else { return status }
+    let reason = Errno.current
+    if reason == .ENOENT { _ = try UserMount.root() }
+    throw CommandFailure("\(path): \(reason)")
+  }
+
   /// The episodes that a path means: the file itself, or those directly in a directory, the newest first. With a choice
   /// also those of the podcasts in a directory.
   /// - Throws: `CommandFailure` where the path is nothing of a mount, or nothing is mounted.
   static func all(at path: String, _ choice: Choice? = nil) throws -> [MountedFile] {
-    var status = stat()
-    guard stat(path, &status) == 0 else {
-      let reason = Errno.current
-      if reason == .ENOENT { _ = try UserMount.root() }
-      throw CommandFailure("\(path): \(reason)")
-    }
+    let status = try status(at: path)
     guard status.st_mode & S_IFMT == S_IFDIR else {
       let episode = MountedFile(path: path)
       if try episode.attribute("state") != nil { return [episode] }
