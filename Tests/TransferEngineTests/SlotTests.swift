@@ -31,6 +31,29 @@ import TransferProtocol
     #expect((0..<3).allSatisfy { [.queued, .downloading].contains(world.state($0)) })
   }
 
+  /// The host that hangs may send only for moments: the other one uses the rate up.
+  @Test(arguments: [5_000, 20_000, 50_000, 200_000])
+  func aHostThatHangsGivesItsSlotUpUnderALimit(_ rate: Int64) {
+    let world = EngineWorld(3, hosts: 3) { ($0.limitRate, $0.downloads) = (rate, 2) }
+    for request in world.requests { world.say { .order(id: $0, .start(request)) } }
+    world.answer(100 << 20)
+    world.bring(8192)
+    let hanging = world.running.keys.min()
+    func run(_ seconds: Double) {
+      let end = world.now + seconds
+      while world.now < end {
+        for flow in world.running.keys.sorted() where flow != hanging && !world.held.contains(flow) {
+          world.handle(.came(flow, 16_384))
+        }
+        world.wait(0.03)
+      }
+    }
+    run(10)
+    #expect(world.states() == [.downloading: 2, .queued: 1])
+    run(rate < 20_000 ? 300 : 60)
+    #expect(world.state(0) == .queued && world.state(1) == .downloading && world.state(2) == .downloading)
+  }
+
   @Test func soManyOfThemThatOneIsAlwaysDueKeepNobodyFromComing() {
     let world = EngineWorld(202, hosts: 101)
     for request in world.requests { world.say { .order(id: $0, .start(request)) } }

@@ -206,6 +206,7 @@ extension TransferCore {
     let isHeld = fetch.hasEnded || opens != nil || givesWay(fetch, download) || isFull
     if isHeld == fetch.isHeld { return }
     download[id]?.isHeld = isHeld
+    if !isHeld && fetch.isFeeding { download.meter.letGo() }
     emit(.hold(id, isHeld))
   }
 
@@ -296,11 +297,10 @@ extension TransferCore {
   mutating func tick() {
     for key in running {
       change(key, isQuiet: true) { core, download in
-        // What is held back says nothing of its host.
         let isFed = download.fetches.contains { $0.isFeeding && !$0.isHeld }
         let isLimited = download.isBackground && core.throttle.opens(at: core.now.instant) != nil
         let wasSlow = download.meter.isSlow
-        download.meter.look(at: core.now.instant, slow: isFed ? core.slowRate : 0, isLimited: isLimited)
+        download.meter.look(at: core.now.instant, slow: core.slowRate, isFed: isFed, isLimited: isLimited)
         if download.meter.isSlow != wasSlow { core.reconsider() }
         for fetch in download.fetches { core.pump(fetch.id, &download, .all) }
         core.flush(&download, after: 0)

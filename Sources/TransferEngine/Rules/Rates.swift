@@ -6,8 +6,11 @@ struct RateMeter: Hashable {
   private var count: Int64 = 0
   private var time: Instant?
   private var smoothed: Double?
-  private var moved: Instant?
-  private var slowSince: Instant?
+  /// Seconds in which its host might send: without a byte, and with less than is of use.
+  private var silence = 0.0
+  private var slowness = 0.0
+  /// Whether its host was let go, after `limit_rate` had held it.
+  private var isLetGo = false
   /// Whether less has come for a while than is of use.
   private(set) var isSlow = false
   /// Seconds without a byte, once they are so many that the rate means nothing.
@@ -18,25 +21,26 @@ struct RateMeter: Hashable {
 
   var rate: Int64? { smoothed.map { Int64($0) }.flatMap { $0 > 0 ? $0 : nil } }
   mutating func came(_ bytes: Int64) { count += bytes }
+  mutating func letGo() { isLetGo = true }
 
-  /// Measures the rate since the last look, and says whether the download is stalled or slow.
+  /// Measures the rate since the last look, and says whether the download is stalled or slow. Time in which we hold its
+  /// host back counts for neither.
   /// - Parameters:
   ///   - slow: bytes per second below which it is slow.
-  ///   - isLimited: whether `limit_rate` alone holds bytes back. Then it is not stalled.
-  mutating func look(at now: Instant, slow: Int64, isLimited: Bool) {
-    defer { (count, time) = (0, now) }
-    guard let time, now > time else {
-      (moved, slowSince) = (now, now)
-      return
-    }
-    let current = Double(count) / now.seconds(since: time)
+  ///   - isFed: whether its host may send now.
+  ///   - isLimited: whether `limit_rate` alone may hold bytes back.
+  mutating func look(at now: Instant, slow: Int64, isFed: Bool, isLimited: Bool) {
+    defer { (count, time, isLetGo) = (0, now, false) }
+    guard let time, now > time else { return }
+    let seconds = now.seconds(since: time)
+    let mightSend = isFed || isLetGo
+    let current = Double(count) / seconds
     smoothed = smoothed.map { $0 * 0.7 + current * 0.3 } ?? (count > 0 ? current : nil)
-    if count > 0 || isLimited { moved = now }
-    let silence = moved.map { now.seconds(since: $0) } ?? 0
+    if count > 0 { silence = 0 } else if mightSend || !isLimited { silence += seconds }
     stalled = silence >= Self.patience ? Int64(silence) : nil
     if silence >= 2 { smoothed = nil }
-    slowSince = smoothed ?? 0 < Double(slow) ? slowSince ?? time : nil
-    isSlow = slowSince.map { now.seconds(since: $0) >= Self.slowTime } ?? false
+    if smoothed ?? 0 >= Double(slow) { slowness = 0 } else if mightSend { slowness += seconds }
+    isSlow = slowness >= Self.slowTime
   }
 }
 

@@ -41,6 +41,7 @@ struct SimulatedDisk {
   var refusesFlushes = false
   var refusesOpens = false
   var refusesRows = false
+  var refusesRemovals = false
   /// Numbers that were given to a file's bytes, and to which.
   var given: [Name: Set<SimulatedVersion>] = [:]
 

@@ -131,7 +131,7 @@ extension Simulation {
     troubled = time
     (disk.slowness, disk.refusesWrites, disk.refusesFlushes, disk.refusesOpens, disk.refusesRows) =
       (0, false, false, false, false)
-    (disk.hasQuota, disk.lies) = (false, false)
+    (disk.hasQuota, disk.lies, disk.refusesRemovals) = (false, false, false)
     switch kind {
     case 0..<2: disk.slowness = 0.1
     case 2: disk.slowness = 1
@@ -141,6 +141,7 @@ extension Simulation {
     case 7: disk.refusesRows = true
     case 8: disk.hasQuota = true
     case 9: disk.lies = true
+    case 10: disk.refusesRemovals = true
     default: break
     }
     note("disk: \(kind)")

@@ -243,6 +243,10 @@ final class Simulation {
     case .flush(let id): flush(id)
     case .remove(let key, let generation):
       job("names \(key)", 0.001) { [self] in
+        if disk.refusesRemovals {
+          count("removals refused")
+          return .removed(key, .lasting("I/O error"))
+        }
         disk.unlink(key, generation, at: time)
         forgive(key)
         return .removed(key)

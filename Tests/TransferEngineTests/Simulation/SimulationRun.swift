@@ -74,7 +74,7 @@ struct SimulationRun {
     let short = [
       "kills", "power losses", "kills between two effects of one event", "faults of the disk",
       "flushes that lied",
-      "rows refused", "orders refused", "evictions", "opens of what was deleted",
+      "rows refused", "removals refused", "orders refused", "evictions", "opens of what was deleted",
       "files that a power loss took", "damaged files", "hosts that want to be left alone", "fresh addresses",
       "orders to leave",
     ]
