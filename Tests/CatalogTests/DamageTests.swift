@@ -43,6 +43,7 @@ import Testing
     let note = try #require(catalog.takeNote())
     #expect(note.contains("damaged") && note.contains("set aside as \(path).damaged, "), "\(note)")
     #expect(note.contains("3 subscriptions came back"), "\(note)")
+    #expect(note.contains("\"podcastfs import\" brings marks back from a backup"), "\(note)")
     let log = String(decoding: try Directories.read(home.places.logFile), as: UTF8.self)
     #expect(log.contains("\(path).damaged"))
     #expect(try Directories.read(path + ".damaged") == bytes)

@@ -38,7 +38,8 @@ enum Schema {
     guard rename(path, free) == 0 else { throw PosixError.last("rename \(path)") }
     for ending in ["-wal", "-shm"] { rename(path + ending, free + ending) }
     let why = error.isDamaged ? "damaged (\(error.message))" : "of another version of podcastfs"
-    return "the catalogue was \(why): it was set aside as \(free), and a new one begins"
+    let cure = "\"podcastfs import\" brings marks back from a backup"
+    return "the catalogue was \(why): it was set aside as \(free), and a new one begins: \(cure)"
   }
 
   /// Makes an empty file where there is none. Files that SQLite kept beside an earlier one go out of its way: of that the
