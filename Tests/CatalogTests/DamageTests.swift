@@ -90,6 +90,24 @@ import Testing
     #expect(!Directories.exists(path + ".damaged-2"))
   }
 
+  /// Or the user has removed that alone, while a mount has it open.
+  @Test func `A process that ends when it has renamed only the first file leaves nothing in the way`() throws
+  {
+    let old = try open()
+    defer { old.close() }
+    _ = try old.subscribe(feedURL: "http://a.example/feed")
+    #expect(eventually { Directories.exists("\(home.places.data)/subscriptions.opml") })
+    _ = try old.subscribe(feedURL: "http://b.example/feed")
+    let log = try Directories.read(path + "-wal")
+    #expect(!log.isEmpty && rename(path, path + ".damaged") == 0)
+    for _ in 0..<2 {
+      let catalog = try open()
+      defer { catalog.close() }
+      #expect(try !catalog.subscriptions().isEmpty)
+    }
+    #expect(try Directories.read(path + ".damaged-wal").starts(with: log))
+  }
+
   /// Typed or not: only what the user typed leads to the private network after that, too.
   @Test(arguments: [true, false])
   func `A stranger's feed is no more trusted after a loss`(isTyped: Bool) throws {

@@ -188,14 +188,17 @@ import Testing
   }
 
   /// The same title or the same day: one podcast's episode in the feed of another.
-  @Test(arguments: [("Storm", 5), ("Another title", 1)])
-  func `An episode of two podcasts is one file`(title: String, day: Int) throws {
+  @Test(arguments: [
+    ("Storm", 5, false), ("Another title", 1, false), ("Storm", 1, true), ("Storm", 1, false),
+  ])
+  func `An episode of two podcasts is one file`(title: String, day: Int, isOnly: Bool) throws {
     let world = try CatalogWorld()
     var keys: [MediaKey] = []
     for (path, title, day) in [("/f", "Storm", 1), ("/g", title, day)] {
       let item = TestFeed.Item(
         title, guid: path, url: "http://m.example/1.mp3", date: "Wed, 0\(day) Jan 2020 10:00:00 GMT")
-      world.web.set(path, TestFeed(title: path, items: [item, .init("Own", guid: path + "0")]).page)
+      let other = TestFeed.Item("Own", guid: path + "0")
+      world.web.set(path, TestFeed(title: path, items: isOnly ? [item] : [item, other]).page)
       let podcast = try world.podcast(path)
       try world.refresh(podcast)
       keys += try world.catalog.episodes(ofPodcast: podcast).filter { $0.guid == path }.map(\.mediaKey)

@@ -84,6 +84,23 @@ import Testing
     #expect(world.web.requests("/feed").count == 1)
   }
 
+  @Test func `A subscription to where a feed was becomes that of another process to where it is`() throws {
+    let world = try CatalogWorld()
+    world.web.set("/old", FakeWeb.Page(status: 301, headers: [("Location", "\(world.web.address)/real")]))
+    world.web.set("/real", TestFeed(items: [.init("One", guid: "1")]).page)
+    let real = try world.podcast("/real")
+    // Another process subscribes after this one has looked whether anybody has.
+    try world.file().script(
+      """
+      CREATE TRIGGER meanwhile AFTER INSERT ON subscription WHEN new.podcast_id <> \(real) BEGIN
+        INSERT INTO subscription (podcast_id, name, name_key, subscribed) VALUES (\(real), 'Real', 'real', 1);
+      END
+      """)
+    let error = #expect(throws: CatalogError.self) { try subscribe(world, "\(world.web.address)/old") }
+    #expect(error == .alreadyFollowed("Real"), "\(String(describing: error))")
+    #expect(try world.catalog.subscriptions().map(\.name) == ["Real"])
+  }
+
   @Test func aWebPageLeadsToItsFeed() throws {
     let world = try CatalogWorld()
     world.web.set(

@@ -57,9 +57,10 @@ extension EpisodeRecord {
     return traits
   }
 
-  /// The cache must not take it for another one at its address. Its guid may have been that one's too.
+  /// The cache must not take it for another one at its address. The guid may have been that one's too, and another feed may
+  /// give the same edition a guid of its own.
   mutating func takeOwnKey() {
-    let mark = "\(episode.guid ?? "") \(episode.published) \(episode.title)"
+    let mark = "\(episode.published) \(episode.title)"
     episode.mediaKey = MediaKey(address: WebAddress("\(mark) \(episode.enclosureURL.forRequest)"))
   }
 

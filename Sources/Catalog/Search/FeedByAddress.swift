@@ -159,6 +159,8 @@ extension Catalog {
     do throws(CatalogError) {
       feeds.follow(refresh, announced: try refresh.run(with: found.answer).announced)
     } catch {
+      // Another process may have subscribed meanwhile to where the address leads.
+      if let moved = found.answer.head.permanentLocation { try refuseKnown(at: moved, isTyped: false) }
       throw CatalogError(
         error.errno,
         "subscribed to \(listed.name), but not all of its episodes could be kept: \(error.message)")

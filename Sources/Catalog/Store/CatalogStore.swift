@@ -58,17 +58,17 @@ final class CatalogStore: Sendable {
       options.checkpointPages = Self.checkpointPages
       options.placeVariable = Self.placeVariable
       let open = { [options] in
-        // Addresses of private feeds are in it: SQLite makes its other files as this one is. Where another file comes
-        // between, the open one counts as replaced.
-        _ = try FileDescriptor(opening: path, O_RDWR | O_CREAT, mode: 0o600)
-        return (file: Self.identity(of: path), database: try Schema.open(path, options))
+        // Where another file comes between, the open one counts as replaced.
+        (file: Self.identity(of: path), database: try Schema.open(path, options))
       }
+      try Schema.create(path)
       var told: String?
       let opened: (file: [UInt64], database: Database)
       do { opened = try open() } catch let error as DatabaseError
         where error.isDamaged || error.isOfOtherVersion
       {
         told = try Schema.setAside(path, error) { (try? open()) != nil }
+        try Schema.create(path)
         opened = try open()
         commits.announce()
       }

@@ -30,17 +30,34 @@ enum Schema {
   /// - Returns: what a person should know; nil where another process was faster.
   static func setAside(_ path: String, _ error: DatabaseError, unless isUsable: () -> Bool) throws -> String?
   {
-    let gate = try FileDescriptor(opening: path + "-version", O_RDWR | O_CREAT, mode: 0o600)
-    // A process that has the lock renames three files.
-    while !gate.tryLock(.exclusive) { usleep(1000) }
+    let gate = try gate(path)
     defer { gate.unlock() }
-    if isUsable() { return nil }
+    if access(path, F_OK) != 0 || isUsable() { return nil }
     let version = error.isDamaged ? nil : try Database(path: path).version()
     let free = unused("\(path).\(version.map { "version-\($0)" } ?? "damaged")")
     guard rename(path, free) == 0 else { throw PosixError.last("rename \(path)") }
     for ending in ["-wal", "-shm"] { rename(path + ending, free + ending) }
     let why = error.isDamaged ? "damaged (\(error.message))" : "of another version of podcastfs"
     return "the catalogue was \(why): it was set aside as \(free), and a new one begins"
+  }
+
+  /// Makes an empty file where there is none. Files that SQLite kept beside an earlier one go out of its way: of that the
+  /// process that set it aside has renamed only the first, or the user.
+  static func create(_ path: String) throws {
+    if access(path, F_OK) == 0 { return }
+    let gate = try gate(path)
+    defer { gate.unlock() }
+    if access(path, F_OK) == 0 { return }
+    for ending in ["-wal", "-shm"] { rename(path + ending, unused(path + ".damaged" + ending)) }
+    // Addresses of private feeds are in it: SQLite makes its other files as this one is.
+    _ = try FileDescriptor(opening: path, O_RDWR | O_CREAT, mode: 0o600)
+  }
+
+  /// A process that has the lock renames three files.
+  private static func gate(_ path: String) throws -> FileDescriptor {
+    let gate = try FileDescriptor(opening: path + "-version", O_RDWR | O_CREAT, mode: 0o600)
+    while !gate.tryLock(.exclusive) { usleep(1000) }
+    return gate
   }
 
   /// A name that no file has: this one, or with a number.
