@@ -7,7 +7,7 @@ package enum StableAddress {
   /// - Parameter isWhole: with the trackers. A folder may look like a host.
   package static func text(_ address: WebAddress, isWhole: Bool = false) -> String {
     guard let parts = address.parts else { return String(address.forRequest.prefix { $0 != "#" }) }
-    let segments = [parts.place] + parts.path.split(separator: "/")
+    let segments = [parts.place] + parts.path.utf8.split(separator: UInt8(ascii: "/")).map(Substring.init)
     // "dts.podtrac.com/redirect.mp3/media.example/1.mp3": the address begins at the last host's name.
     let start = isWhole ? 0 : segments.indices.dropFirst().dropLast().last { isHost(segments[$0]) } ?? 0
     let place = ([segments[start].lowercased()] + segments[(start + 1)...].map(String.init))
@@ -19,13 +19,13 @@ package enum StableAddress {
   }
 
   private static func isHost(_ segment: Substring) -> Bool {
-    let labels = segment.split(separator: ".", omittingEmptySubsequences: false)
-    guard labels.count >= 2, let top = labels.last, (2...10).contains(top.utf8.count),
-      top.utf8.allSatisfy({ (97...122).contains($0 | 0x20) }), !fileEndings.contains(top.lowercased())
+    let labels = segment.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    guard labels.count >= 2, let top = labels.last, (2...10).contains(top.count),
+      top.allSatisfy({ (97...122).contains($0 | 0x20) }), !fileEndings.contains(Substring(top).lowercased())
     else { return false }
     return labels.allSatisfy { label in
       !label.isEmpty
-        && label.utf8.allSatisfy { (97...122).contains($0 | 0x20) || (48...57).contains($0) || $0 == 45 }
+        && label.allSatisfy { (97...122).contains($0 | 0x20) || (48...57).contains($0) || $0 == 45 }
     }
   }
 

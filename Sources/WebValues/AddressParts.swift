@@ -13,19 +13,27 @@ package struct AddressParts {
 
   /// - Returns: nil for what does not begin with a scheme and `://`.
   package init?(_ address: String) {
-    guard let colon = address.firstIndex(of: ":"), address[colon...].hasPrefix("://") else { return nil }
+    guard let colon = address.utf8.firstIndex(of: UInt8(ascii: ":")),
+      address.utf8[colon...].starts(with: "://".utf8)
+    else { return nil }
     scheme = address[..<colon].lowercased()
-    let rest = address[address.index(colon, offsetBy: 3)...]
-    let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" && $0 != "\\" }
+    let rest = address[address.utf8.index(colon, offsetBy: 3)...]
+    let authority = Self.part(of: rest, before: "/?#\\")
     self.authority = authority
-    let at = authority.lastIndex(of: "@")
+    let at = authority.utf8.lastIndex(of: UInt8(ascii: "@"))
     userinfo = at.map { authority[..<$0] }
-    place = at.map { authority[authority.index(after: $0)...] } ?? authority
+    place = at.map { authority[authority.utf8.index(after: $0)...] } ?? authority
     target = rest[authority.endIndex...]
-    let whole = target.prefix { $0 != "#" }
+    let whole = Self.part(of: target, before: "#")
     fragment = target[whole.endIndex...]
-    path = whole.prefix { $0 != "?" }
-    query = path.endIndex < whole.endIndex ? whole[whole.index(after: path.endIndex)...] : nil
+    path = Self.part(of: whole, before: "?")
+    query = path.endIndex < whole.endIndex ? whole[whole.utf8.index(after: path.endIndex)...] : nil
+  }
+
+  /// By bytes, as a host reads it: a combining mark behind a delimiter changes nothing.
+  private static func part(of text: Substring, before delimiters: StaticString) -> Substring {
+    let delimiters = UnsafeBufferPointer(start: delimiters.utf8Start, count: delimiters.utf8CodeUnitCount)
+    return Substring(text.utf8.prefix { !delimiters.contains($0) })
   }
 
   /// In lower case, an IPv6 address without its brackets; nil where it is empty.

@@ -262,6 +262,25 @@ import Testing
     for name in ["a", "b", "c"] { #expect(written.contains("http://\(name).example/feed")) }
   }
 
+  @Test func `A list at which the parser always fails is moved away in the end`() throws {
+    let copy = "\(home.places.data)/subscriptions.opml"
+    try Directories.createPrivate(home.places.data)
+    let list = Array("<opml version='2.0'><body/></opml>".utf8)
+    try Directories.replace(copy, with: list)
+    for last in 1...11 {
+      let catalog = try Catalog(
+        places: home.places, settings: world.settings, http: world.http, feedReader: .program("/bin/false"))
+      defer { catalog.close() }
+      let note = catalog.takeNote()
+      switch last {
+      case ...9: #expect(note?.contains("tries again to read") == true, "\(last): \(note ?? "")")
+      case 10: #expect(note?.hasSuffix("see \(copy).unread") == true, "\(note ?? "")")
+      default: #expect(note == nil)
+      }
+    }
+    #expect(try Directories.read(copy + ".unread") == list)
+  }
+
   @Test func `A list is not replaced by one with fewer entries than there are subscriptions`() throws {
     let copy = "\(home.places.data)/subscriptions.opml"
     let first = try open()

@@ -55,6 +55,8 @@ import Testing
   }
 
   @Test func `Its parts are read as leniently as they come`() {
+    // A combining mark does not hide what ends the host.
+    #expect(WebAddress("http://a.example/\u{301}@b.example/").host == "a.example")
     #expect(WebAddress("HTTP://u@[::1]:80/x").host == "::1" && WebAddress("HTTP://h/").scheme == "http")
     #expect(WebAddress("http://A.Example:8080?x").host == "a.example" && WebAddress("https://h").isWeb)
     #expect(

@@ -109,6 +109,8 @@ private enum ExportedEpisodes {
 struct SubscriptionCopy: Sendable {
   let path: String
   static let delay = 1.0
+  /// How often a list is read at which the parser fails.
+  static let mostTries = 10
 
   init(besides catalogue: String) {
     path = (catalogue.lastIndex(of: "/").map { catalogue[...$0] } ?? "") + "subscriptions.opml"
@@ -140,11 +142,11 @@ struct SubscriptionCopy: Sendable {
 
   /// Follows what an earlier catalogue followed, once for each catalogue. A process that dies before the end leaves it to the
   /// next one, and so does one that fails for another reason than what is in the file: until then nobody writes the file.
-  /// One that holds no whole list is moved away, so that it is not written over.
+  /// One that holds no whole list, or at which the parser always fails, is moved away, so that it is not written over.
   /// - Returns: what to tell the user; nil where there is nothing to be read.
   func restore(into catalog: Catalog) -> String? {
-    let isRead = try? catalog.store.read { try $0.first("SELECT list_read FROM counter") { $0.bool(0) } }
-    if isRead != false { return nil }
+    let read = try? catalog.store.read { try $0.number("SELECT list_read FROM counter") }
+    guard let read = read ?? nil, read <= 0 else { return nil }
     var isDone = true
     defer { if isDone { try? catalog.store.write { try $0.run("UPDATE counter SET list_read = 1") } } }
     guard access(path, F_OK) == 0 else {
@@ -161,7 +163,11 @@ struct SubscriptionCopy: Sendable {
       return "\(told(list)), perhaps not all: \(problem): see \(setAside())"
     } catch {
       let failed = "the subscriptions of the earlier one did not come back: \(error): "
-      isDone = CatalogError(wrapping: error).errno == .EINVAL
+      let errno = CatalogError(wrapping: error).errno
+      isDone = errno == .EINVAL || errno == .EIO && read <= 1 - Self.mostTries
+      if errno == .EIO, !isDone {
+        try? catalog.store.write { try $0.run("UPDATE counter SET list_read = list_read - 1") }
+      }
       return failed + (isDone ? "see \(setAside())" : "the next command tries again to read \(path)")
     }
   }

@@ -274,7 +274,8 @@ enum Schema {
       -- When what a directory lists last changed, in nanoseconds since 1970.
       searches_changed INTEGER NOT NULL, subscriptions_changed INTEGER NOT NULL, list_changed INTEGER NOT NULL,
       uploads_changed INTEGER NOT NULL DEFAULT 0,
-      list_read INTEGER NOT NULL DEFAULT 0,      -- 1: the list beside the file was read, and may be replaced
+      -- 1: the list beside the file was read, and may be replaced; -N: so often the parser failed at it.
+      list_read INTEGER NOT NULL DEFAULT 0,
       sync_account BLOB
     );
     INSERT INTO counter (searches_changed, subscriptions_changed, list_changed)
