@@ -39,11 +39,24 @@ import TransferProtocol
     log.append(order(1, .drop(request.key)))
     let result5 = next(&log)
     #expect(result5 == nil)
-    _ = log.removed(request.key)
+    _ = log.removed(request.key, nil)
     let result7 = next(&log, isHeld: true)
     #expect(result7 == nil)
     let result8 = next(&log)
     #expect(result8 == [1])
+  }
+
+  /// The order is not done where one of two names is left, whichever is answered last.
+  @Test(arguments: [true, false]) func oneNameThatCannotBeRemovedRefusesTheOrder(_ isFirst: Bool) {
+    var log = CommandLog()
+    let failure = TransferFailure(.EIO, "I/O error")
+    log.removes(request.key)
+    log.removes(request.key)
+    _ = log.acts(order(1, .drop(request.key)))
+    let early = log.removed(request.key, isFirst ? failure : nil)
+    #expect(early.orders.isEmpty)
+    let last = log.removed(request.key, isFirst ? nil : failure)
+    #expect(last.orders.map(\.name.id) == [1] && last.failure == failure)
   }
 
   @Test func withoutOrdersAStoreThatFailsIsLeftAloneForAWhile() {

@@ -41,6 +41,18 @@ import TransferProtocol
     #expect(running == [6, 7, 8])
   }
 
+  /// The paused one was ordered before the daemon began, the others after that.
+  @Test func whatIsOrderedNowComesBehindWhatAnEarlierDaemonWasTold() {
+    let paused = EngineWorld(3, hosts: 3).requests[2]
+    var record = TransferStatus(paused)
+    (record.state, record.order) = (.paused, 900_000)
+    let world = EngineWorld(3, hosts: 3, records: [paused.key: record]) { $0.downloads = 1 }
+    for request in world.requests { world.say { .order(id: $0, .start(request)) } }
+    #expect(world.state(0) == .downloading)
+    world.say { .order(id: $0, .drop(world.requests[0].key)) }
+    #expect(world.state(2) == .downloading && world.state(1) == .queued)
+  }
+
   @Test func aHostHasTwoSlotsAtTheMost() {
     let world = EngineWorld(8, hosts: 2)
     for request in world.requests.filter({ $0.url.contains("h0") }) {

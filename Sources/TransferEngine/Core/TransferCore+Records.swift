@@ -28,8 +28,12 @@ struct CommandLog: Hashable {
   private var changed: Set<MediaKey> = []
   /// Until when what nobody has ordered waits, because the store cannot be written.
   private(set) var restsUntil: Instant?
-  /// How many names of each are being taken away: orders wait for that.
-  private var removals: [MediaKey: Int] = [:]
+  private struct Removal: Hashable {
+    var names = 0
+    var failure: TransferFailure?
+  }
+  /// How many names of each are being taken away, and why one was not: orders wait for that.
+  private var removals: [MediaKey: Removal] = [:]
   /// Those that have been tried to commit, and act when the names have gone.
   private var acting: [Order] = []
 
@@ -46,7 +50,7 @@ struct CommandLog: Hashable {
 
   mutating func append(_ order: Order) { queue.append(order) }
   mutating func note(changed key: MediaKey) { changed.insert(key) }
-  mutating func removes(_ key: MediaKey) { removals[key, default: 0] += 1 }
+  mutating func removes(_ key: MediaKey) { removals[key, default: Removal()].names += 1 }
 
   mutating func next(at now: Instant, held: Set<MediaKey> = []) -> Batch? {
     if batch != nil || queue.isEmpty && changed.isEmpty { return nil }
@@ -77,13 +81,17 @@ struct CommandLog: Hashable {
   }
 
   /// One file name of an episode is removed.
-  /// - Returns: the orders that may be done, because that was the last name.
-  mutating func removed(_ key: MediaKey) -> [Order] {
-    let left = (removals[key] ?? 0) - 1
-    removals[key] = left > 0 ? left : nil
-    if left > 0 { return [] }
+  /// - Returns: the orders that may be done, because that was the last name; and why a name could not be removed.
+  mutating func removed(
+    _ key: MediaKey, _ failure: TransferFailure?
+  ) -> (orders: [Order], failure: TransferFailure?) {
+    var removal = removals[key] ?? Removal()
+    removal.names -= 1
+    removal.failure = removal.failure ?? failure
+    removals[key] = removal.names > 0 ? removal : nil
+    if removal.names > 0 { return ([], nil) }
     defer { acting.removeAll { $0.key == key } }
-    return acting.filter { $0.key == key }
+    return (acting.filter { $0.key == key }, removal.failure)
   }
 }
 
@@ -175,7 +183,8 @@ extension TransferCore {
 
   /// The names of files have been taken away, or why not: then what is ordered does not happen.
   mutating func removed(_ key: MediaKey, _ failure: TransferFailure?) {
-    for order in log.removed(key) {
+    let (orders, failure) = log.removed(key, failure)
+    for order in orders {
       if let failure, order.order.takesFiles {
         refuse(order, failure)
       } else if order.hasMadeRoom {

@@ -60,7 +60,8 @@ package struct TransferCore: Hashable {
     self.isStoreBesideCache = isStoreBesideCache
     (self.now, self.rest, self.settings) = (now, rest, settings)
     downloads = DownloadTable(rows)
-    lastNumber = UInt64(clamping: records.lazy.map(\.order).max() ?? 0)
+    // In milliseconds: places of an earlier daemon, also of paused downloads, are lower.
+    lastNumber = UInt64(clamping: max(records.lazy.map(\.order).max() ?? 0, now.wallNanoseconds / 1_000_000))
     random = SplitMix(seed: seed)
     throttle.set(rate: settings.limitRate, at: now.instant)
     for record in records where record.isPending {
