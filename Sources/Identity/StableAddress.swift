@@ -18,6 +18,14 @@ package enum StableAddress {
     return query.isEmpty ? place : place + "?" + query.joined(separator: "&")
   }
 
+  /// Whether the file's name has a digit before its extension, as that of one episode of many has.
+  package static func numbersItsFile(_ address: WebAddress) -> Bool {
+    let name =
+      address.parts?.path.utf8.split(separator: UInt8(ascii: "/")).last ?? address.forRequest.utf8[...]
+    let stem = name.lastIndex(of: UInt8(ascii: ".")).map { name[..<$0] } ?? name
+    return stem.contains { (48...57).contains($0) }
+  }
+
   private static func isHost(_ segment: Substring) -> Bool {
     let labels = segment.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     guard labels.count >= 2, let top = labels.last, (2...10).contains(top.count),

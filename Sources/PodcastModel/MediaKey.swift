@@ -25,6 +25,12 @@ package struct MediaKey: Hashable, Sendable, Comparable, CustomStringConvertible
     value = Self.number(UUIDv5.bytes(namespace: UUIDv5.url, name: Array(name)))
   }
 
+  /// The key of one of several files that are at an address in turn. The mark tells which.
+  package init(address: WebAddress, mark: String) {
+    let name = MediaKey(address: address).text + " " + mark
+    value = Self.number(UUIDv5.bytes(namespace: UUIDv5.url, name: Array(name.utf8)))
+  }
+
   /// - Returns: nil where they are not 16 bytes.
   package init?(bytes: [UInt8]) {
     guard bytes.count == 16 else { return nil }

@@ -57,11 +57,11 @@ extension EpisodeRecord {
     return traits
   }
 
-  /// The cache must not take it for another one at its address. The guid may have been that one's too, and another feed may
-  /// give the same edition a guid of its own.
+  /// Gives an episode a media key that no other episode at its address has. Its guid may have been that one's too, and
+  /// another feed may give the same edition a guid of its own.
   mutating func takeOwnKey() {
-    let mark = "\(episode.published) \(episode.title)"
-    episode.mediaKey = MediaKey(address: WebAddress("\(mark) \(episode.enclosureURL.forRequest)"))
+    episode.mediaKey = MediaKey(
+      address: episode.enclosureURL, mark: "\(episode.published) \(episode.title)")
   }
 
   /// The same for a new one where episodes of other podcasts have its key, all of another title and day: several feeds may
@@ -148,9 +148,10 @@ struct MergePlan: Sendable {
       (episode.stem, episode.modified) = (name.stem, name.modified)
       (episode.fileExtension, episode.mediaKey) = (item.parsed.fileExtension, MediaKey(address: address))
       // An episode at the same address in the same document is the same audio; one that was there earlier is another. A feed
-      // of one item may have had earlier ones there, which only a lost catalogue knew.
+      // of one item, at "latest.mp3", may have had earlier ones there, which only a lost catalogue knew.
       let rivals = (byKey[episode.mediaKey] ?? []) + (byAddress[address] ?? [])
-      if items.count == 1 && episode.isDated || rivals.contains(where: { shown[$0] != address }) {
+      let mayRoll = items.count == 1 && episode.isDated && !StableAddress.numbersItsFile(address)
+      if mayRoll || rivals.contains(where: { shown[$0] != address }) {
         episode.takeOwnKey()
       }
       replaced += (byAddress[address] ?? []).filter { shown[$0] == nil }.map { known[$0].id }
