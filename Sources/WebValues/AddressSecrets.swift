@@ -7,6 +7,12 @@ enum AddressSecrets {
   /// - Parameter isListed: whether segments of the path that look like a token are none.
   static func hidden(in address: String, isListed: Bool) -> String {
     guard let parts = AddressParts(address) else {
+      // As people type it, without a scheme.
+      if address.contains(where: { "/@".contains($0) }), !address.contains(where: \.isWhitespace),
+        !"/.".contains(address.first ?? "/")
+      {
+        return String(hidden(in: "http://" + address, isListed: isListed).dropFirst(7))
+      }
       let path = address.prefix { $0 != "?" && $0 != "#" }
       guard address[path.endIndex...].hasPrefix("?") else { return address }
       let query = address[path.endIndex...].dropFirst().prefix { $0 != "#" }

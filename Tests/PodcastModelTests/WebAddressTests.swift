@@ -13,6 +13,10 @@ import Testing
     ("https://a.example/content/eyJhbGciOiJIUzI1NiJ9.e30.x.rss", "https://a.example/content/***"),
     ("https://a.example/a?id=7&page=2", "https://a.example/a?id=7&page=2"),
     ("https://a.example/private/", "https://a.example/private/"),
+    ("user:word@a.example/feed", "a.example/feed"),
+    ("a.example/private/3f2a.rss?token=x", "a.example/private/***?token=***"),
+    ("/home/private/x", "/home/private/x"),
+    ("AC/DC", "AC/DC"),
     ("not an address", "not an address"),
   ])
   func `What is secret by its name is never shown`(url: WebAddress, shown: String) {

@@ -226,7 +226,7 @@ final class EngineWorld {
         if generations[key] ?? generation == generation { files[key] = nil }
         if removesAtOnce { answers.append(.removed(key)) } else { unremoved.append(key) }
       case .measureRoom: answers.append(.room(min(room, capacity - used)))
-      case .evict(let candidates, _):
+      case .evict(let candidates, _, _):
         evictions += 1
         let gone = letsGo ? candidates : []
         for candidate in gone { files[candidate.key] = nil }

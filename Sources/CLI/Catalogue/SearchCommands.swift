@@ -129,7 +129,7 @@ struct LastSearch {
     if let named { return found(named) }
     // A greater one is Apple's.
     if word.utf8.allSatisfy({ (48...57).contains($0) }) { return ("id:\(word)", true) }
-    if word.hasPrefix("/") { _ = try MountedFile.status(at: word) }
+    if word.hasPrefix("/"), !word.hasPrefix("//") { _ = try MountedFile.status(at: word) }
     guard !SubscriptionAddress.typed(word).isEmpty || word.contains(":") else {
       throw CommandFailure(
         "\(word): not a feed address, and not a title of the last search: podcastfs search \(word)")

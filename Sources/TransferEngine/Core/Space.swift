@@ -53,7 +53,8 @@ extension TransferCore {
   private static let ahead: Int64 = 2 << 20
   /// Bytes that a body without a length may have, however small or large the cache.
   private static let endless = (least: Int64(64 << 20), most: Int64(4 << 30))
-  /// A full cache lets go of this part of it more than it must: each eviction looks at all that is cached.
+  /// A full cache lets go of this part of it more than it must, where episodes are smaller: each eviction looks at all that
+  /// is cached.
   private static let lowWater: Int64 = 50
 
   /// Bytes that a write must leave: what journals, marks and the store take is beside what is counted.
@@ -120,7 +121,8 @@ extension TransferCore {
     let candidates = evictable
     guard !candidates.isEmpty, partly || candidates.reduce(0, { $0 + $1.size }) >= count else { return false }
     space.evict(candidates, goal: count)
-    emit(.evict(candidates, count: count + min(settings.cacheSize, downloads.bytes) / Self.lowWater))
+    let more = min(settings.cacheSize, downloads.bytes) / Self.lowWater
+    emit(.evict(candidates, count: count, more: more))
     return true
   }
 

@@ -64,8 +64,9 @@ package enum Effect: Hashable, Sendable {
   /// Takes the names of a generation's files away; who has it open keeps its bytes.
   case remove(MediaKey, generation: UInt32)
   case measureRoom
-  /// Lets go of the least recently read of these that nobody has open, until `count` bytes are free.
-  case evict([GenerationName], count: Int64)
+  /// Lets go of the least recently read of these that nobody has open, until `count` bytes are free; then of the next ones that
+  /// hold no more than `more` bytes together.
+  case evict([GenerationName], count: Int64, more: Int64)
   case listFiles
   /// One transaction; the next follows its `saved`.
   case save([TransferStatus], removing: [MediaKey])

@@ -1,7 +1,7 @@
-internal import EpisodeCache
+package import EpisodeCache
 internal import PodcastModel
 internal import PosixKit
-internal import TransferEngine
+package import TransferEngine
 
 /// The files of one generation, as the engine orders: opened once. Orders but `flush` come in the episode's lane.
 final class EpisodeFiles: Sendable {
@@ -93,13 +93,15 @@ final class EpisodeFiles: Sendable {
 
 // What the engine asks of the cache's folder.
 extension CacheLayout {
-  /// Lets go of the least recently read of `candidates` that nobody has open, until `count` bytes are free.
-  func evict(_ candidates: [GenerationName], count: Int64) -> [GenerationName] {
+  /// Does what `Effect.evict` says.
+  /// - Returns: those that have gone.
+  package func evict(_ candidates: [GenerationName], count: Int64, more: Int64) -> [GenerationName] {
     // What somebody has deleted goes first.
     let known = candidates.map { ($0, read: lastRead($0.key, $0.generation) ?? 0) }
     var evicted: [GenerationName] = []
     var left = count
-    for (candidate, _) in known.sorted(by: { $0.read < $1.read }) where left > 0 {
+    for (candidate, _) in known.sorted(by: { $0.read < $1.read }) {
+      if left <= 0 && candidate.size > left + more { break }
       guard evict(candidate.key, candidate.generation) else { continue }
       evicted.append(GenerationName(key: candidate.key, generation: candidate.generation))
       left -= candidate.size

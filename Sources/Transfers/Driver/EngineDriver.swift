@@ -184,8 +184,8 @@ final class EngineDriver: @unchecked Sendable {
         return .removed(key, failure)
       }
     case .measureRoom: answer(.cache) { [layout] in .room(DiskSpace.available(at: layout.cache)) }
-    case .evict(let candidates, let count):
-      answer(.cache) { [layout] in .evicted(layout.evict(candidates, count: count)) }
+    case .evict(let candidates, let count, let more):
+      answer(.cache) { [layout] in .evicted(layout.evict(candidates, count: count, more: more)) }
     case .listFiles:
       answer(.cache) { [layout, rows, changed = engine.keysInMemory] in
         defer { SpareMemory.giveBack() }

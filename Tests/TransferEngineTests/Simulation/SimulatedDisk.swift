@@ -316,10 +316,11 @@ extension Simulation {
     }
   }
 
-  func evict(_ candidates: [GenerationName], _ count: Int64) -> Event {
+  func evict(_ candidates: [GenerationName], _ count: Int64, _ more: Int64) -> Event {
     var left = count
     var gone: [GenerationName] = []
-    for candidate in candidates where left > 0 {
+    for candidate in candidates {
+      if left <= 0 && candidate.size > left + more { break }
       let isOpen = clients.contains { client in
         client.handles.values.contains { $0.key == candidate.key && $0.generation == candidate.generation }
       }

@@ -254,7 +254,8 @@ final class Simulation {
     case .measureRoom:
       count("looks at the disk")
       job("cache", 0.001) { [self] in .room(disk.free) }
-    case .evict(let candidates, let count): job("cache", 0.002) { [self] in evict(candidates, count) }
+    case .evict(let candidates, let count, let more):
+      job("cache", 0.002) { [self] in evict(candidates, count, more) }
     case .listFiles:
       job("cache", 0.01) { [self] in .found(disk.found()) }
     case .save(let records, let removed): save(records, removed)
