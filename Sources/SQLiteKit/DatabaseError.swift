@@ -37,8 +37,8 @@ package struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible
     DatabaseError(code: SQLITE_MISMATCH, message: "its tables are of version \(found), not \(known)")
   }
 
-  /// Nothing is damaged: the file system cannot map a file into the memory of several processes, which SQLite needs for its
-  /// write-ahead log (https://sqlite.org/wal.html).
+  /// Whether the file is sound, but lies on a file system that cannot map a file into several processes. SQLite needs that
+  /// for its write-ahead log (https://sqlite.org/wal.html).
   package var isMisplaced: Bool { Self.mapFailures.contains(code) }
   private static let mapFailures = [SQLITE_IOERR | 21 << 8, SQLITE_IOERR | 18 << 8]
 

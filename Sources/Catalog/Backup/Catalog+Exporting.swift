@@ -109,7 +109,7 @@ private enum ExportedEpisodes {
 struct SubscriptionCopy: Sendable {
   let path: String
   static let delay = 1.0
-  /// How often a list is read at which the parser fails.
+  /// A list at which the parser has failed so often is moved away.
   static let mostTries = 10
 
   init(besides catalogue: String) {

@@ -42,8 +42,8 @@ enum Schema {
     return "the catalogue was \(why): it was set aside as \(free), and a new one begins: \(cure)"
   }
 
-  /// Makes an empty file where there is none. Files that SQLite kept beside an earlier one go out of its way: of that the
-  /// process that set it aside has renamed only the first, or the user.
+  /// Makes an empty catalogue file where there is none. Where an earlier catalogue was only moved in part, its `-wal` and `-shm`
+  /// files are still there. They get another name first, or SQLite would read them as the new file's.
   static func create(_ path: String) throws {
     if access(path, F_OK) == 0 { return }
     let gate = try gate(path)
@@ -54,7 +54,8 @@ enum Schema {
     _ = try FileDescriptor(opening: path, O_RDWR | O_CREAT, mode: 0o600)
   }
 
-  /// A process that has the lock renames three files.
+  /// Waits for the lock under which processes set catalogues aside and begin new ones. The holder renames three files, so
+  /// the wait is short.
   private static func gate(_ path: String) throws -> FileDescriptor {
     let gate = try FileDescriptor(opening: path + "-version", O_RDWR | O_CREAT, mode: 0o600)
     while !gate.tryLock(.exclusive) { usleep(1000) }

@@ -55,7 +55,7 @@ enum FullText {
     try database.run("UPDATE podcast SET indexed_upto = 0, revision = revision + 1")
   }
 
-  /// Whether pages of the tables are damaged in which FTS5 keeps the indexes. Reads all of these.
+  /// Whether a page of FTS5's own tables is damaged. Reads all of their pages.
   static func hasDamagedPages(in database: Database) throws -> Bool {
     let tables = try database.all(
       "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 AND \(isOfIndex)"

@@ -43,8 +43,9 @@ extension TransferCore {
     of download: inout Download, _ representation: Representation, for fetch: FlowID
   ) {
     detach(&download)
-    // The kernel keeps pages by this number, longer than the store, the cache or a daemon live. So no other bytes of the
-    // episode may ever have had it: it is random. The lowest nine bits count up: a node's number has room for these alone.
+    // Pages in the kernel outlive the store, the cache and the daemon, and are known by this number. So it is random: no other
+    // bytes of the episode should ever have had it. A node's number has room for nine bits of it only. These count up, so
+    // that neighbours differ.
     let chance = max(UInt32(truncatingIfNeeded: random.next()) << 9, 1 << 9)
     let generation = chance | (download.record.generation &+ 1) & 0x1ff
     attach(

@@ -121,7 +121,7 @@ extension TransferCore {
     if phase == .listing && download.content == .nothing || space.evicting.contains(download.key) { return }
     // An order on its way may be to keep it, or to download it.
     if download.record.dropsAtClose, !log.ordered.contains(download.key) { dropIfClosed(&download) }
-    // It has no slot, and its readers may have gone.
+    // An order that removes its files is on its way: what comes now would be thrown away.
     if log.isDropping(download.key) { return endFetches(of: &download) }
     endSearchIfOverdue(&download)
     prepareFiles(of: &download)

@@ -26,7 +26,7 @@ struct CommandLog: Hashable {
   private(set) var batch: Batch?
   /// Those whose rows differ from the store's.
   private var changed: Set<MediaKey> = []
-  /// Until when what nobody has ordered waits, because the store cannot be written.
+  /// The store cannot be written: until then only rows that an order changes are tried.
   private(set) var restsUntil: Instant?
   private struct Removal: Hashable {
     var names = 0
@@ -34,12 +34,12 @@ struct CommandLog: Hashable {
   }
   /// How many names of each are being taken away, and why one was not: orders wait for that.
   private var removals: [MediaKey: Removal] = [:]
-  /// Those that have been tried to commit, and act when the names have gone.
+  /// Orders behind their commit, whether it succeeded or not. They are carried out when the disk has removed the files.
   private var acting: [Order] = []
 
   var isEmpty: Bool { batch == nil && removals.isEmpty }
   private var pending: [Order] { queue + (batch?.orders ?? []) + acting }
-  /// The episodes of those orders that are not done yet.
+  /// The episodes of all orders that are not done yet.
   var ordered: Set<MediaKey> { Set(pending.map(\.key)) }
   /// Whether an order that is not done yet removes files of this episode.
   func isDropping(_ key: MediaKey) -> Bool { pending.contains { $0.key == key && $0.order.takesFiles } }
@@ -80,8 +80,8 @@ struct CommandLog: Hashable {
     return true
   }
 
-  /// One file name of an episode is removed.
-  /// - Returns: the orders that may be done, because that was the last name; and why a name could not be removed.
+  /// The disk has removed one file of an episode, or says why it could not.
+  /// - Returns: where that was the last file, the orders that waited for it, and why one of the files is still there.
   mutating func removed(
     _ key: MediaKey, _ failure: TransferFailure?
   ) -> (orders: [Order], failure: TransferFailure?) {

@@ -6,8 +6,9 @@ struct RateMeter: Hashable {
   private var count: Int64 = 0
   private var time: Instant?
   private var smoothed: Double?
-  /// Seconds in which its host might send: without a byte, and with less than is of use.
+  /// Seconds without a byte, of those in which the host was free to send.
   private var silence = 0.0
+  /// The same with fewer bytes a second than `slow`.
   private var slowness = 0.0
   /// Whether its host was let go, after `limit_rate` had held it.
   private var isLetGo = false

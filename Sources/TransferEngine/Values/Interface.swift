@@ -79,7 +79,7 @@ package enum Effect: Hashable, Sendable {
   case idle(Bool)
 }
 
-/// What is to be done with the files of a generation. `leaving` bytes of the disk must stay free.
+/// What the disk's threads do with the files of a generation. `leaving`: bytes of the disk that must stay free.
 package enum StoreOrder: Hashable, Sendable {
   case open(MediaKey, generation: UInt32)
   case create(MediaKey, generation: UInt32, Representation, leaving: Int64)
