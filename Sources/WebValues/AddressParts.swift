@@ -30,7 +30,8 @@ package struct AddressParts {
     query = path.endIndex < whole.endIndex ? whole[whole.utf8.index(after: path.endIndex)...] : nil
   }
 
-  /// By bytes, as a host reads it: a combining mark behind a delimiter changes nothing.
+  /// What stands before the first delimiter. Compares bytes, as hosts do: Swift would take a slash and a combining mark
+  /// behind it for another character.
   private static func part(of text: Substring, before delimiters: StaticString) -> Substring {
     let delimiters = UnsafeBufferPointer(start: delimiters.utf8Start, count: delimiters.utf8CodeUnitCount)
     return Substring(text.utf8.prefix { !delimiters.contains($0) })

@@ -109,7 +109,7 @@ private enum ExportedEpisodes {
 struct SubscriptionCopy: Sendable {
   let path: String
   static let delay = 1.0
-  /// A list at which the parser has failed so often is moved away.
+  /// After so many failures of the parser the list is renamed to `.unread`, and not read again.
   static let mostTries = 10
 
   init(besides catalogue: String) {
