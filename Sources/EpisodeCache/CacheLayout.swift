@@ -54,7 +54,7 @@ package struct CacheLayout: Hashable, Sendable {
     }
   }
 
-  private static func status(of path: String) -> stat? {
+  static func status(of path: String) -> stat? {
     var status = stat()
     guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
     return status
@@ -77,14 +77,15 @@ package struct CacheLayout: Hashable, Sendable {
   }
 
   /// Removes the files of a generation. Processes that have them open can still read them.
-  /// - Returns: the error if a data file could not be removed, for example EROFS; otherwise nil.
+  /// - Returns: the error if one of them could not be removed, for example EROFS; otherwise nil.
   @discardableResult
   package func remove(_ key: MediaKey, _ generation: UInt32) -> Errno? {
-    for path in [whole(key, generation), part(key, generation)] where unlink(path) != 0 {
+    // The data goes first: while it stays, its journal must stay.
+    let data = [whole(key, generation), part(key, generation)]
+    for path in data + [journal(key, generation), map(key, generation)] where unlink(path) != 0 {
       let reason = Errno.current
       if reason != .ENOENT && reason != .ENOTDIR { return reason }
     }
-    for path in [map(key, generation), journal(key, generation)] { unlink(path) }
     return nil
   }
 
@@ -105,7 +106,8 @@ package struct CacheLayout: Hashable, Sendable {
     } catch {
       if hasData(key, generation) { return false }
     }
-    return remove(key, generation) == nil
+    remove(key, generation)
+    return !hasData(key, generation)
   }
 
   package func flushNames() {

@@ -88,7 +88,17 @@ package final class EpisodeWriter: Sendable {
   private var path: String { layout.journal(key, generation) }
   package var representation: Representation { state.withLock { $0.representation } }
   package var present: ByteRanges { state.withLock { $0.present } }
-  package var hasName: Bool { (try? data.status().st_nlink) ?? 1 > 0 }
+
+  /// Whether the data file lies under its name, with all that was written: nobody has deleted, replaced or cut it.
+  package var isInPlace: Bool {
+    state.withLock { state in
+      let path = state.isWhole ? layout.whole(key, generation) : layout.part(key, generation)
+      guard let own = try? data.status(), let named = CacheLayout.status(of: path) else { return false }
+      let (size, end) = (Int64(own.st_size), state.present.end)
+      return own.st_dev == named.st_dev && own.st_ino == named.st_ino
+        && (end == state.representation.total ? size == end : size >= end)
+    }
+  }
 
   /// Writes pieces that lie one behind the other to their place, then shows them to the readers. In one go: a slow disk
   /// takes as long for a small one. What was written before an error counts.
@@ -206,7 +216,7 @@ extension EpisodeWriter {
   /// Gives a file that is complete, by the journal's word, the name that says so.
   private func nameWhole(_ journal: RangeJournal) throws(PosixError) {
     guard let total = journal.representation?.total, journal.durable.contains(0..<total),
-      state.withLock({ !$0.isWhole && $0.representation.total == total })
+      state.withLock({ !$0.isWhole && $0.representation.total == total }), isInPlace
     else { return }
     let part = layout.part(key, generation)
     // Somebody may have deleted it.

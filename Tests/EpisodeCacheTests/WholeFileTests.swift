@@ -72,4 +72,52 @@ import Testing
     #expect(layout.sweep(besides: [key: 2]).found.count == 1)
     #expect(access(stray, F_OK) != 0 && access(layout.journal(key, 1), F_OK) == 0)
   }
+
+  enum Meddling: CaseIterable { case deleted, replaced, cutShort }
+
+  /// Somebody restores an old copy of the cache while the file comes.
+  @Test(arguments: Meddling.allCases) func anotherFileInItsPlaceNeverGetsItsName(meddling: Meddling) throws {
+    let writer = try world.writer(body.size)
+    let part = layout.part(key, 1)
+    try world.write(body, 0..<2_000_000, writer)
+    try writer.synchronize()
+    #expect(writer.isInPlace)
+    try world.write(body, 2_000_000..<body.size, writer)
+    switch meddling {
+    case .deleted: unlink(part)
+    case .replaced: try Directories.replace(part, with: body.bytes)
+    case .cutShort: try world.overwrite(part, body.bytes.dropLast(1_000_000))
+    }
+    #expect(!writer.isInPlace)
+    try writer.synchronize()
+    #expect(!layout.isWhole(key, 1) && !writer.isInPlace)
+  }
+
+  @Test func aFileThatIsReplacedOnceItHasItsNameIsNotInPlace() throws {
+    let writer = try world.writer(body.size)
+    try world.write(body, 0..<body.size, writer)
+    try writer.synchronize()
+    #expect(layout.isWhole(key, 1) && writer.isInPlace)
+    try Directories.replace(layout.whole(key, 1), with: [1, 2, 3])
+    #expect(!writer.isInPlace)
+  }
+
+  /// A journal names the address, a live map the episode: neither may stay behind what is forgotten.
+  @Test func aJournalOrMapThatCannotBeRemovedRefusesTheRemoval() throws {
+    for path in [layout.journal(key, 1), layout.map(key, 1)] {
+      try world.store(body, removesMap: false)
+      unlink(path)
+      try Directories.createPrivate(path)
+      #expect(layout.remove(key, 1) != nil)
+      rmdir(path)
+      #expect(layout.remove(key, 1) == nil)
+    }
+  }
+
+  @Test func whatHasNoDataAnyMoreIsEvictedThoughItsJournalStays() throws {
+    try world.store(body)
+    unlink(layout.journal(key, 1))
+    try Directories.createPrivate(layout.journal(key, 1))
+    #expect(layout.evict(key, 1) && !layout.hasData(key, 1))
+  }
 }

@@ -84,7 +84,7 @@ final class EpisodeFiles: Sendable {
     guard let writer else { return .flushed }
     do throws(PosixError) {
       try writer.synchronize()
-      return writer.hasName ? .flushed : .missing
+      return writer.isInPlace ? .flushed : .missing
     } catch {
       return .notFlushed(Fault(disk: error), present: writer.present)
     }
