@@ -60,7 +60,7 @@ package enum SubscriptionAddress {
 
   /// Whether a text is an address, and no words: it may hold a token or a password.
   package static func isAddress(_ text: String) -> Bool {
-    bare(text).split(whereSeparator: \.isWhitespace).contains { word in
+    ascii(bare(text)).split(separator: " ").contains { word in
       if word.contains("://") || word.hasPrefix("//") && word.count > 2 { return true }
       if scheme(of: word) != nil, word.contains(where: { $0 == "/" || $0 == "." }) { return true }
       let host = host(word)
@@ -79,7 +79,7 @@ package enum SubscriptionAddress {
 
   private static func host(_ text: Substring) -> Substring { text.prefix { $0 != "/" && $0 != "?" } }
 
-  private static let lookAlikes: [Character: Character] = [
+  private static let lookAlikes: [Unicode.Scalar: Unicode.Scalar] = [
     "：": ":", "∶": ":", "／": "/", "∕": "/", "⁄": "/", "⧸": "/", "．": ".", "＠": "@",
   ]
 
@@ -88,10 +88,26 @@ package enum SubscriptionAddress {
   private static func bare(_ text: String) -> String {
     let marks = "\"'<>“”„‘’«»` "
     let text = FeedText.oneLine(text)
-    let meant = text.contains("://") ? text : String(text.map { lookAlikes[$0] ?? $0 })
+    let meant = text.contains("://") ? text : mapped(text) { lookAlikes[$0] ?? $0 }
     var rest = Substring(meant).drop(while: marks.contains)
     while let last = rest.last, marks.contains(last) { rest.removeLast() }
     return String(rest)
+  }
+
+  /// The same words in ASCII, with "a" for any letter. Swift takes a slash and a combining mark behind it for one character,
+  /// which is no slash.
+  private static func ascii(_ text: String) -> String {
+    mapped(text) { scalar in
+      if let alike = lookAlikes[scalar] { return alike }
+      let properties = scalar.properties
+      if properties.isWhitespace { return " " }
+      return scalar.isASCII
+        ? scalar : properties.isAlphabetic ? "a" : properties.numericType != nil ? "1" : nil
+    }
+  }
+
+  private static func mapped(_ text: String, _ map: (Unicode.Scalar) -> Unicode.Scalar?) -> String {
+    String(String.UnicodeScalarView(text.unicodeScalars.compactMap(map)))
   }
 
   /// A name with dots, `localhost`, or anything before a port's number; in front of it perhaps a user's name.

@@ -28,6 +28,10 @@ import Testing
     ("https：//a.example/f", ["https://a.example/f"]),
     ("a.example／f", ["https://a.example/f", "http://a.example/f"]),
     ("harbour", []), ("harbour lights", []), ("ftp://a.example/", []), ("", []), ("12:30", []),
+    ("http://a.example:65536/f", []), ("http://[::1]a/f", []),
+    ("http://a.example:/f", ["http://a.example:/f"]),
+    ("http://[::1]:65535/f", ["http://[::1]:65535/f"]),
+    ("http://me:99999@a.example/f", ["http://me:99999@a.example/f"]),
   ])
   func `A pasted address is read without what stands around it`(text: String, addresses: [String]) {
     #expect(SubscriptionAddress.typed(text).map(\.forRequest) == addresses)
@@ -53,6 +57,10 @@ import Testing
     "https：//members.example/private/TOKEN",
     "members.example／private／TOKEN", "https：／／members.example／TOKEN", "https:members.example/TOKEN",
     "source:local http://members.example/x",
+    // Combining marks, a variation selector and a character that joins what follows, beside the delimiters.
+    "https:/\u{301}/members.example/private/TOKEN", "members.example/\u{338}private/TOKEN",
+    "me:\u{20DD}geheim@\u{301}members.example", "https:\u{FE0F}//members.example/TOKEN",
+    "members.example\u{0600}/private/TOKEN", "members.example／\u{301}private/TOKEN",
   ])
   func `No search service gets to see an address`(text: String) throws {
     let world = try CatalogWorld()

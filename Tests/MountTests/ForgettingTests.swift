@@ -54,10 +54,12 @@ import Testing
 
   @Test func anEpisodeIsNoPodcast() throws {
     let (fixture, folder) = try fixture()
-    let result = try fixture.run("forget", folder + "/" + MountFixture.names[0], folder + "/none", "none")
+    let result = try fixture.run(
+      "forget", folder + "/" + MountFixture.names[0], folder + "/none", "none", "no/where")
     #expect(result.end == .exit(1))
     #expect(result.errors.contains("not a podcast's folder"), "\(result.errors)")
-    #expect(result.errors.contains("there is no podcast called \"none\""), "\(result.errors)")
+    #expect(result.errors.contains("there is no podcast called \"none\"\n"), "\(result.errors)")
+    #expect(result.errors.contains("called \"no/where\", and nothing at that path"), "\(result.errors)")
     #expect(try fixture.list(folder).count == 2)
   }
 }

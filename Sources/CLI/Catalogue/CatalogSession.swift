@@ -120,7 +120,8 @@ struct CatalogSession: Sendable {
       if let podcast = try catalog.podcast(named: folder) { return podcast.id }
     }
     guard name.hasPrefix("/") || Directories.exists(name) else {
-      throw CommandFailure("there is no podcast called \"\(WebAddress(name).shown)\"")
+      let path = name.contains("/") && !name.contains("://") ? ", and nothing at that path" : ""
+      throw CommandFailure("there is no podcast called \"\(WebAddress(name).shown)\"\(path)")
     }
     let status = try MountedFile.status(at: name)
     guard takesEpisodes || status.st_mode & S_IFMT == S_IFDIR else {

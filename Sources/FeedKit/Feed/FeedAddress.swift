@@ -58,25 +58,24 @@ enum FeedAddress {
     return hasHost(rest)
   }
 
-  /// Whether what follows "//" begins with a host, and a port that is a number where there is one.
+  /// Whether what follows "//" begins with a host, and a port of at most 65535 where there is one.
   private static func hasHost(_ rest: some Sequence<UInt8>) -> Bool {
     var hostCount = 0
-    var (isPort, isBracketed, isGood) = (false, false, true)
+    var (port, isBracketed, isBehindBracket, isGood) = (Int?.none, false, false, true)
     scan: for byte in rest {
       switch byte {
       case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"): break scan
       // What came was the userinfo.
-      case UInt8(ascii: "@"): (hostCount, isPort, isGood) = (0, false, true)
+      case UInt8(ascii: "@"): (hostCount, port, isBehindBracket, isGood) = (0, nil, false, true)
       case UInt8(ascii: "["): isBracketed = true
-      case UInt8(ascii: "]"): isBracketed = false
-      case UInt8(ascii: ":") where !isBracketed:
-        if isPort { isGood = false }
-        isPort = true
+      case UInt8(ascii: "]"): (isBracketed, isBehindBracket) = (false, true)
+      case UInt8(ascii: ":") where !isBracketed: (isGood, port) = (isGood && port == nil, port ?? 0)
       case UInt8(ascii: "%"): isGood = false
-      default: if isPort { isGood = isGood && byte >= 48 && byte <= 57 } else { hostCount += 1 }
+      case 48...57 where port != nil: port = port.map { min($0 * 10 + Int(byte) - 48, 1 << 16) }
+      default: (hostCount, isGood) = (hostCount + 1, isGood && port == nil && !isBehindBracket)
       }
     }
-    return hostCount > 0 && !isBracketed && isGood
+    return hostCount > 0 && !isBracketed && isGood && port ?? 1 < 1 << 16
   }
 
   /// `" < > \ ^ ` { | }`
