@@ -24,4 +24,35 @@ import TransferProtocol
     }
     #expect(world.running[rest.key] != nil && world.running.count == 4)
   }
+
+  /// The file has changed: asked for a part, its host gives the whole, and parts for the seeks beside it.
+  @Test func aNewFileIsNotReadOnThroughWhatASeekHasBrought() throws {
+    let world = EngineWorld(1, hosts: 1)
+    let length: Int64 = 49_000_000
+    world.say { .order(id: $0, .start(world.requests[0])) }
+    world.answer(50_000_000)
+    world.bring(3_000_000)
+    world.end(Fault(.passing, "reset"))
+    world.wait(2)
+    world.answer(length, where: { _ in true }) { head in
+      (head.status, head.part, head.partTotal, head.length) = (200, nil, nil, length)
+      head.entityTag = "\"new\""
+    }
+    let first = try #require(world.running.keys.first)
+    world.handle(.came(first, 1_000_000))
+    var open: UInt64 = 0
+    world.say {
+      open = $0
+      return .open(id: $0, world.requests[0], .download, generation: nil)
+    }
+    world.say { .wait(id: $0, open: open, offset: 30_000_000, count: 4096) }
+    let (second, request) = try #require(world.running.first { $0.key != first })
+    let range = try #require(request.range)
+    world.answer(length, where: { _ in true }) { $0.entityTag = "\"new\"" }
+    world.handle(.came(second, range.count))
+    world.handle(.ended(second, nil))
+    world.handle(.came(first, 40_000_000))
+    #expect(world.running[first] == nil)
+    #expect(world.running.values.map(\.range?.lowerBound) == [range.upperBound])
+  }
 }

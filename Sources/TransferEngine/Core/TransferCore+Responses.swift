@@ -106,8 +106,9 @@ extension TransferCore {
     if early > 0 { download.record.error = nil }
     download.retry.answered()
     let end = min(head.status == 206 ? head.part?.upperBound ?? .max : .max, representation.total ?? .max)
-    let mayStop =
-      download.ranges != .whole && representation.validator != nil && at == fetch.request.lowerBound
+    // A whole file that begins anew is what If-Range gives where the file has changed: its host may give parts.
+    let fits = at == fetch.request.lowerBound || head.isWhole && agreeing == 0
+    let mayStop = download.ranges != .whole && representation.validator != nil && fits
     download[id]?.stage = .feeding(now.instant)
     download[id]?.intake = Intake(at: at, end: end, agreeing: agreeing, mayStop: mayStop)
     take(early, of: id, &download)
