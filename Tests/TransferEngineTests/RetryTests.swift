@@ -122,4 +122,27 @@ import TransferProtocol
     world.end(nil)
     #expect(world.state(0) == .cached && world.asked == 4)
   }
+
+  /// Asked for what is missing, it would bring one byte more with each request.
+  @Test func aHostWhosePartsBeginTooLateIsAskedForTheWhole() {
+    let world = EngineWorld(1, hosts: 1)
+    let length: Int64 = 10_000_000
+    world.say { .order(id: $0, .start(world.requests[0])) }
+    world.answer(length)
+    world.bring(3_000_000)
+    world.end(Fault(.passing, "the connection was cut"))
+    world.wait(2)
+    #expect(world.running.values.first?.range?.lowerBound == 3_000_000)
+    world.answer(length, where: { _ in true }) { head in
+      (head.part, head.length) = (3_000_300..<length, length - 3_000_300)
+    }
+    world.bring(10_000_000)
+    world.end(nil)
+    world.wait(2)
+    #expect(world.asked == 3 && world.running.values.first?.range == nil)
+    world.answer(length)
+    world.bring(10_000_000)
+    world.end(nil)
+    #expect(world.state(0) == .cached && world.asked == 3)
+  }
 }

@@ -162,6 +162,8 @@ extension TransferCore {
       if open.representation.total == nil, let head = fetch.head, head.isWhole {
         endedWithoutLength(head, at: position, open, &download)
       } else if !open.claimed.contains(fetch.request.lowerBound) && !open.isComplete {
+        // Asked for what is missing, it would begin too late again.
+        download.ranges = .whole
         refuse(Fault(.passing, "\(download.source.named) sent nothing of what was asked for"), &download)
       }
     }
