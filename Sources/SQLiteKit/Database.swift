@@ -38,6 +38,9 @@ package final class Database {
 
   let handle: OpaquePointer
   private let busyTimeout: Double
+  /// Seconds to wait for another connection, and until when it waits now.
+  private var patience = 0.0
+  private var deadline = MonotonicTime.now
   var statements: [String: Statement] = [:]
 
   /// Opens `path`, creating the file unless read-only; ":memory:" is a database of its own in memory.
@@ -168,13 +171,17 @@ package final class Database {
   /// Tries for another connection's lock each millisecond: SQLite's own waits grow to a tenth of a second, and miss the
   /// moment in which a long row of transactions leaves it free.
   private func waitWhenBusy(_ seconds: Double) {
+    patience = seconds
     sqlite3_busy_handler(
       handle,
-      { limit, tries in
-        guard Int(tries) < Int(bitPattern: limit) else { return 0 }
+      { database, tries in
+        guard let database else { return 0 }
+        let waiting = Unmanaged<Database>.fromOpaque(database).takeUnretainedValue()
+        if tries == 0 { waiting.deadline = .after(waiting.patience) }
+        guard MonotonicTime.now < waiting.deadline else { return 0 }
         sqlite3_sleep(1)
         return 1
-      }, UnsafeMutableRawPointer(bitPattern: Int(seconds * 1000)))
+      }, Unmanaged.passUnretained(self).toOpaque())
   }
 
   /// The journal mode is the file's and set once. SQLite does not use the busy timeout when two

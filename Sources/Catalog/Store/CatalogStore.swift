@@ -40,6 +40,8 @@ final class CatalogStore: Sendable {
   private static let checkpointPages = 4096
   /// Microseconds before each write of a refresh. A verb that waits for SQLite's lock tries more often than that.
   private static let pause: UInt32 = 3000
+  /// Seconds to wait for another process's write: a search, which keeps its results, is over within ten.
+  private static let writePatience = 9.0
   /// Seconds to wait for readers when the log is emptied.
   private static let patience = 0.5
   /// Says where the catalogue is.
@@ -56,6 +58,7 @@ final class CatalogStore: Sendable {
       var options = Database.Options()
       options.cacheSize = Self.writerCache
       options.checkpointPages = Self.checkpointPages
+      options.busyTimeout = Self.writePatience
       options.placeVariable = Self.placeVariable
       let open = { [options] in
         // Where another file comes between, the open one counts as replaced.
