@@ -14,10 +14,10 @@ package final class LazyTranscriptIndex: Sendable {
     folders = TranscriptIndex.Folders(own: OwnTranscripts(data: data).folder, copies: copies)
   }
 
-  /// Nil where it cannot be opened: what was said is not found then.
-  package func index() -> TranscriptIndex? {
-    opened.withLock { index in
-      if index == nil { index = try? TranscriptIndex(path: path, folders: folders) }
+  package func index() throws -> TranscriptIndex {
+    try opened.withLock { opened in
+      let index = try opened ?? TranscriptIndex(path: path, folders: folders)
+      opened = index
       return index
     }
   }

@@ -100,7 +100,7 @@ extension Command {
       let key = episode.entry.episode.mediaKey
       return FoundEpisode(
         episode: episode,
-        hits: words.map { (try? session.catalog.transcripts.index()?.hits(of: key, $0)) ?? [] })
+        hits: words.map { (try? session.catalog.transcripts.index().hits(of: key, $0)) ?? [] })
     }
     let lines = found.flatMap(\.lines)
     if let chosen, !lines.isEmpty { return try play(lines, chosen) }

@@ -252,9 +252,8 @@ extension Catalog {
 
   private func heard(_ query: EpisodeQuery) throws(CatalogError) -> [Int64]? {
     if query.transcript.isEmpty { return nil }
-    guard let words = TranscriptQuery(query.transcript), let index = transcripts.index(),
-      let keys = try? index.search(words, limit: Self.mostHeard)
-    else { return [] }
+    guard let words = TranscriptQuery(query.transcript) else { return [] }
+    let keys = try wrapping { try transcripts.index().search(words, limit: Self.mostHeard) }
     return try store.read { database in
       try keys.flatMap { key in
         try database.numbers("SELECT id FROM episode WHERE media_key = ?", key.bytes)

@@ -143,7 +143,7 @@ extension PodcastTree {
           keys[copy.node.row].map { TranscriptFile(key: $0, name: copy.fileName, isOwn: false) }
         }
       }
-      guard let isChanged = try? catalog.transcripts.index()?.agree(with: files) else { return }
+      guard let isChanged = try? catalog.transcripts.index().agree(with: files) else { return }
       if isChanged { transcriptsChanged() }
     }
   }
@@ -162,9 +162,9 @@ extension PodcastTree {
     transcriptThread.async { [self] in
       let isChanged =
         if let file = own ?? copy {
-          try? catalog.transcripts.index()?.add(file)
+          try? catalog.transcripts.index().add(file)
         } else {
-          try? catalog.transcripts.index()?.remove(key)
+          try? catalog.transcripts.index().remove(key)
         }
       if isChanged == true { transcriptsChanged() }
     }
@@ -201,6 +201,6 @@ extension PodcastTree {
       return showing.max { $0.key.row < $1.key.row }?.value
     }
     guard let query, let words = TranscriptQuery(query.transcript) else { return nil }
-    return try? catalog.transcripts.index()?.hits(of: key, words)
+    return try? catalog.transcripts.index().hits(of: key, words)
   }
 }
