@@ -87,7 +87,7 @@ import Testing
         """,
         """
         INSERT INTO FeedItems (id, feed, read, item_identifier) VALUES
-          (11, 1, 1, 'g1'), (12, 1, 0, 'g2'), (13, 1, -1, 'g3'), (14, 1, 0, 'other'), (15, 3, 1, 'x')
+          (11, 1, 1, 'g1'), (12, 1, 0, 'g2'), (13, 1, -1, 'g3'), (14, 1, 0, NULL), (15, 3, 1, 'x')
         """,
         """
         INSERT INTO FeedMedia (feeditem, download_url, duration, position, playback_completion_date, last_played_time)
@@ -224,6 +224,35 @@ import Testing
     try refresh()
     #expect(try episode(1).played && episode(1).listening.changed == 1_700_000_000)
     #expect(try episode(2).listening.position == 61_000)
+  }
+
+  /// What the feed shows then has another guid, or two of them.
+  @Test(arguments: [true, false]) func `A mark of a guid waits for the episode of that guid`(isKnown: Bool)
+    throws
+  {
+    if isKnown { try refresh() }
+    let marks = ["ga", "gb"].map {
+      #"{"feed_url": "\#(feed)", "url": "http://m.example/g100.mp3", "guid": "\#($0)", "played": true}"#
+    }
+    let state = #"{"podcastfs_state": 1, "episodes": [\#(marks.joined(separator: ","))]}"#
+    #expect(try world.catalog.importOPML(Array(state.utf8)).awaited == 2)
+    var items = TestFeed.items(1..<3)
+    for (name, number) in [("a", 3), ("b", 4)] {
+      var item = TestFeed.items(number..<(number + 1))[0]
+      (item.guid, item.url) = ("g" + name, "http://m.example/g100.mp3")
+      items.append(item)
+    }
+    world.web.set("/feed", TestFeed(items: items).page)
+    try refresh()
+    let podcast = try #require(try world.catalog.subscription(feedURL: feed)).podcast.id
+    let played = try world.catalog.episodes(ofPodcast: podcast).filter(\.played)
+    #expect(played.map(\.guid) == ["ga", "gb"])
+  }
+
+  @Test func `A query fails where the index of transcripts cannot be read`() throws {
+    try Directories.create("\(world.home.places.data)/transcripts.sqlite")
+    let query = try #require(try EpisodeQuery(parsing: "transcript:fog"))
+    #expect(throws: CatalogError.self) { try world.catalog.episodes(selectedBy: query, limit: 9) }
   }
 
   @Test func `A search that no folder can be named after is left out`() throws {

@@ -64,20 +64,6 @@ extension EpisodeRecord {
       address: episode.enclosureURL, mark: "\(episode.published) \(episode.title)")
   }
 
-  /// The same for a new one where episodes of other podcasts have its key, all of another title and day: several feeds may
-  /// show what is at one address on their days. One podcast's episode in another one's feed is the same audio.
-  mutating func keepApartFromOtherPodcasts(in database: Database) throws {
-    let others = try database.all(
-      "SELECT title, published, is_dated, enclosure_url FROM episode WHERE media_key = ? AND podcast_id <> ?",
-      values: [episode.mediaKey, episode.podcastID]
-    ) { row in
-      var traits = ItemTraits(address: WebAddress(row.string(3)), title: row.string(0))
-      traits.published = row.bool(2) ? row.int64(1) : nil
-      return traits
-    }
-    if !others.isEmpty && others.allSatisfy({ EpisodeMatcher.contradict(traits, $0) }) { takeOwnKey() }
-  }
-
   /// What the feed says of it now. Names, media key and marks stay.
   mutating func take(_ item: IncomingEpisode) {
     let (said, traits) = (item.parsed, item.traits)
@@ -136,6 +122,7 @@ struct MergePlan: Sendable {
     writes.sort { $0.id < $1.id }
     let new = zip(items, matches).filter { $0.1 == .new }.map(\.0)
     if new.isEmpty { return }
+    writes.reserveCapacity(writes.count + new.count)
     let byKey = Dictionary(grouping: known.indices) { known[$0].mediaKey }
     let byAddress = Dictionary(grouping: known.indices) { known[$0].enclosureURL }
     let isNewestFirst = naming.isNewestFirst(items.map(\.parsed)) { matches[$0].place != nil }
@@ -235,8 +222,8 @@ struct FeedMerge: Sendable {
         let numbers = try existing("podcast", EpisodeNumbers(podcast: podcast, in: database))
         guard numbers.revision == revision else { return nil }
         var merged = before
-        let new = try write(part, numbers, &merged, in: database)
-        let told = try AwaitedReport.apply(toPodcast: podcast, new: new, now: now, in: database)
+        let written = try write(part, numbers, &merged, in: database)
+        let told = try AwaitedReport.apply(toPodcast: podcast, written: written, now: now, in: database)
         if told.contains(.queue) { changes.append(.queue) }
         if isLast { try finish(database, &changes, merged) }
         return merged
@@ -254,20 +241,12 @@ struct FeedMerge: Sendable {
     if plan.writes.isEmpty && plan.replaced.isEmpty { return [] }
     for id in plan.replaced { try database.run("UPDATE episode SET is_replaced = 1 WHERE id = ?", id) }
     let first = EpisodeID.first(ofPodcast: podcast)
-    var (new, changed): ([Int64], [Int64]) = ([], [])
-    var episodes: [EpisodeRecord] = []
-    for var episode in plan.writes {
-      if episode.id == 0 {
-        guard numbers.next + Int64(new.count) <= EpisodeID.last else { continue }
-        episode.id = first + numbers.next + Int64(new.count)
-        try episode.keepApartFromOtherPodcasts(in: database)
-        new.append(episode.id)
-      } else {
-        try PersonRows.remove(episode.id, in: database)
-        changed.append(episode.id)
-      }
-      episodes.append(episode)
-    }
+    let changed = plan.writes.prefix { $0.id > 0 }.map(\.id)
+    // A podcast has no more numbers.
+    var episodes = Array(plan.writes.prefix(changed.count + Int(EpisodeID.last + 1 - numbers.next)))
+    let new = (numbers.next..<(numbers.next + Int64(episodes.count - changed.count))).map { first + $0 }
+    for (place, id) in zip(changed.count..., new) { episodes[place].id = id }
+    for id in changed { try PersonRows.remove(id, in: database) }
     merged.outcome.newEpisodes += new
     merged.changed += changed
     let indexed = episodes.filter { $0.id <= first + numbers.indexed }
@@ -278,16 +257,16 @@ struct FeedMerge: Sendable {
     try PersonRows.add(episodes, in: database)
     // Afterwards, so that a listing finds the rows in pages that follow each other.
     for id in changed { try database.run("DELETE FROM notes WHERE episode_id = ?", id) }
-    let noted = episodes.filter { $0.notes != nil || $0.chapters != nil }
+    let noted = episodes.indices.filter { episodes[$0].notes != nil || episodes[$0].chapters != nil }
     try database.run(
       Database.insertion(into: "notes", ["episode_id", "text", "chapters"]), rows: noted.count
     ) { place, row in
-      row.add(noted[place].id)
-      row.add(noted[place].notes)
-      row.add(noted[place].chapters)
+      row.add(episodes[noted[place]].id)
+      row.add(episodes[noted[place]].notes)
+      row.add(episodes[noted[place]].chapters)
     }
     try FullText.episodes(others.map(\.1.indexed), in: database)
     try EpisodeNumbers.added(new.count, to: podcast, in: database)
-    return new
+    return changed + new
   }
 }

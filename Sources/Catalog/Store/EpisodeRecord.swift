@@ -184,7 +184,7 @@ struct EpisodeNumbers: Equatable {
 /// Who takes part in an episode: the persons of its item, else those of its channel, else the author. Within a transaction.
 enum PersonRows {
   static func add(_ episodes: [EpisodeRecord], in database: Database) throws {
-    for episode in episodes {
+    for episode in episodes.lazy.filter({ !$0.people.isEmpty }) {
       for word in Set(episode.people.flatMap(WordMatch.words)) {
         try database.run("INSERT OR IGNORE INTO person (word, episode_id) VALUES (?, ?)", word, episode.id)
       }

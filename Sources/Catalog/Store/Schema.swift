@@ -12,7 +12,7 @@ internal import SQLiteKit
 /// There are no migrations: a file of another version is set aside, and a new one begins.
 enum Schema {
   /// To be raised with every change of `tables`, and of the rules by which texts are indexed (`SearchText`).
-  static let version = 150
+  static let version = 151
 
   /// - Throws: also where the file is of another version, or damaged where every command reads.
   static func open(_ path: String, _ options: Database.Options) throws -> Database {
@@ -252,11 +252,11 @@ enum Schema {
 
     -- What other devices and programs say of episodes that are not known yet: `AwaitedReport`.
     CREATE TABLE awaited_report (
-      feed_key TEXT NOT NULL, address TEXT NOT NULL,
+      feed_key TEXT NOT NULL, address TEXT NOT NULL, guid TEXT NOT NULL,
       time INTEGER NOT NULL, queue_place INTEGER NOT NULL, is_exchanged INTEGER NOT NULL,
       report BLOB NOT NULL,
       kept INTEGER NOT NULL,                     -- since when
-      PRIMARY KEY (feed_key, address)
+      PRIMARY KEY (feed_key, address, guid)
     ) WITHOUT ROWID;
 
     -- Episodes that a backup keeps: a mount orders it (`RuleKeeper`).

@@ -41,11 +41,11 @@ extension AwaitedReport {
   func save(now: Int64, in database: Database) throws {
     try database.run(
       """
-      INSERT INTO awaited_report VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (feed_key, address) DO UPDATE SET
+      INSERT INTO awaited_report VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
         time = excluded.time, queue_place = excluded.queue_place, is_exchanged = excluded.is_exchanged,
         report = excluded.report, kept = excluded.kept WHERE excluded.time >= time
-      """, FeedKey.text(report.podcast), report.address.forRequest, report.time, report.queuePlace,
-      isExchanged, report.encoded, now)
+      """, FeedKey.text(report.podcast), report.address.forRequest, report.guid ?? "", report.time,
+      report.queuePlace, isExchanged, report.encoded, now)
   }
 
   static func forget(podcast: Int64, in database: Database) throws {
@@ -58,32 +58,33 @@ extension AwaitedReport {
     try database.run("DELETE FROM awaited_report WHERE kept < ? OR kept > ?", now - lifetime, now + lifetime)
     try database.run(
       """
-      DELETE FROM awaited_report WHERE (feed_key, address) IN
-        (SELECT feed_key, address FROM awaited_report ORDER BY time DESC LIMIT -1 OFFSET ?)
+      DELETE FROM awaited_report WHERE (feed_key, address, guid) IN
+        (SELECT feed_key, address, guid FROM awaited_report ORDER BY time DESC LIMIT -1 OFFSET ?)
       """, most)
   }
 
   /// Gives episodes of a podcast what was told of them; within the transaction that adds them, or that follows it.
-  /// - Parameter new: these only; nil for all that are known.
+  /// - Parameter written: these only; nil for all that are known.
   /// - Returns: what has changed.
   static func apply(
-    toPodcast podcast: Int64, new: [Int64]? = nil, now: Int64, in database: Database
+    toPodcast podcast: Int64, written: [Int64]? = nil, now: Int64, in database: Database
   ) throws -> [CatalogChange] {
-    if new?.isEmpty == true { return [] }
+    if written?.isEmpty == true { return [] }
     var changes: [CatalogChange] = []
     for key in try PodcastRecord.keys(of: podcast, in: database) {
       let reports = try database.all("\(rows) WHERE feed_key = ? ORDER BY queue_place", key, as: read)
         .compactMap(\.self)
       if reports.isEmpty { continue }
-      let isNew = new.map { Set($0) }
+      let isWritten = written.map { Set($0) }
       var lookup = try EpisodeLookup(podcast: podcast, in: database)
       for awaited in reports {
         let (guid, address) = (awaited.report.guid, awaited.report.address)
-        guard let id = lookup.episode(guid: guid, address: address), isNew?.contains(id) ?? true
+        guard let id = lookup.episode(guid: guid, address: address), isWritten?.contains(id) ?? true
         else { continue }
         changes += try awaited.apply(to: id, now: now, in: database)
         try database.run(
-          "DELETE FROM awaited_report WHERE feed_key = ? AND address = ?", key, address.forRequest)
+          "DELETE FROM awaited_report WHERE feed_key = ? AND address = ? AND guid = ?", key,
+          address.forRequest, guid ?? "")
       }
     }
     return changes
@@ -131,16 +132,18 @@ extension SyncRows {
   package func giveUpOldReports(now: Int64) throws { try AwaitedReport.giveUpOld(now: now, in: database) }
 }
 
-/// Finds the episode that another device means, within one podcast: by its guid, else by its enclosure's address as the
-/// identity of episodes compares it (`StableAddress`). Never by its title.
+/// Finds the episode that another device means, within one podcast: by its guid. Where the report or the episode has none, by
+/// the enclosure's address as the identity of episodes compares it (`StableAddress`). Never by its title.
 package struct EpisodeLookup {
   private let byGuid: [String: [Int64]]
+  private let unnamed: Set<Int64>
   private let byAddress: [String: Int64]
   /// Made when an address is met that is written otherwise.
   private lazy var byStableAddress: [String: Int64] = Dictionary(
     byAddress.map { (StableAddress.text(WebAddress($0.key)), $0.value) }, uniquingKeysWith: min)
 
   package init(_ episodes: [(id: Int64, guid: String?, address: WebAddress)]) {
+    unnamed = Set(episodes.filter { $0.guid == nil }.map(\.id))
     byGuid = Dictionary(grouping: episodes.filter { $0.guid != nil }) { $0.guid ?? "" }
       .mapValues { $0.map(\.id) }
     byAddress = Dictionary(
@@ -151,8 +154,9 @@ package struct EpisodeLookup {
     let named = guid.flatMap { byGuid[$0] } ?? []
     if named.count == 1 { return named[0] }
     let found = byAddress[address.forRequest] ?? byStableAddress[StableAddress.text(address)]
+    if named.isEmpty { return found.flatMap { guid == nil || unnamed.contains($0) ? $0 : nil } }
     // Where several have the guid, the address says which; where it says none of them, the first.
-    return named.isEmpty || found.map(named.contains) == true ? found : named.min()
+    return found.map(named.contains) == true ? found : named.min()
   }
 }
 
