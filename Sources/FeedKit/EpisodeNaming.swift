@@ -16,19 +16,20 @@ package struct EpisodeNaming: Sendable {
     package var modified: Int64
   }
 
-  /// What is known of the episodes of one day. Their hours are texts like "1830".
+  /// What is known of the episodes of one day. Their hours are numbers like 1830.
   private struct Day {
     var count = 0
-    var hours: Set<String> = []
+    var hours: Set<Int> = []
     /// The highest number in the names of an hour's episodes.
-    var numbers: [String: Int] = [:]
+    var numbers: [Int: Int] = [:]
     var hasHours = false
   }
 
   private let now: Int64
   private let isSerial: Bool
   private var names = UniqueNames()
-  private var days: [String: Day] = [:]
+  /// By `CivilTime.day`.
+  private var days: [Int64: Day] = [:]
   /// For a time of modification that is taken, one that may be free.
   private var laterTimes: [Int64: Int64] = [:]
 
@@ -43,26 +44,28 @@ package struct EpisodeNaming: Sendable {
   package mutating func add(stem: String, published: Int64, isDated: Bool, modified: Int64) {
     names.insert(stem)
     _ = freeTime(from: modified)
-    let (date, hour) = (CivilTime.date(published), CivilTime.hour(published))
-    var known = days[date] ?? Day()
+    let (day, hour) = (CivilTime.day(published), CivilTime.hour(published))
+    var known = days[day] ?? Day()
     known.count += 1
     if isDated { known.hours.insert(hour) }
-    let start = date + " "
-    let digits = stem.hasPrefix(start) ? stem.dropFirst(start.count).prefix { $0.isASCII && $0.isNumber } : ""
-    // Only of a thousand episodes of a day numbers have four digits.
-    if digits.utf8.count == 4, isDated {
-      known.hasHours = true
-    } else if digits.utf8.count >= 3, let number = Int(digits) {
-      known.numbers[hour] = max(known.numbers[hour] ?? 0, number)
+    // "2024-01-03 1830 - Title"
+    let digits = stem.utf8.dropFirst(11).prefix { (48...57).contains($0) }
+    if digits.count >= 3, stem.hasPrefix(CivilTime.date(published) + " ") {
+      // Only of a thousand episodes of a day numbers have four digits.
+      if digits.count == 4, isDated {
+        known.hasHours = true
+      } else if let number = Int(Substring(digits)) {
+        known.numbers[hour] = max(known.numbers[hour] ?? 0, number)
+      }
     }
-    days[date] = known
+    days[day] = known
   }
 
   /// Names items, in the order of their publication.
   /// - Parameter isNewestFirst: see `isNewestFirst(_:)`, of the whole feed.
   package mutating func name(_ items: [ParsedEpisode], isNewestFirst: Bool) -> [Name] {
     let order = order(items, isNewestFirst: isNewestFirst)
-    let groups = Dictionary(grouping: order) { CivilTime.date(items[$0].publication(now: now) ?? now) }
+    let groups = Dictionary(grouping: order) { CivilTime.day(items[$0].publication(now: now) ?? now) }
     var marks = Array(repeating: "", count: items.count)
     for (day, places) in groups {
       let times = places.map { items[$0].publication(now: now) }
@@ -108,16 +111,14 @@ package struct EpisodeNaming: Sendable {
   /// The places of items in the order of publication: by date, then by season and number where all of the same date have
   /// them, else in the feed's order.
   private func order(_ items: [ParsedEpisode], isNewestFirst: Bool) -> [Int] {
-    let places = isNewestFirst ? Array(items.indices.reversed()) : Array(items.indices)
-    let groups = Dictionary(grouping: places) { items[$0].publication(now: now) ?? now }
-    return groups.sorted { $0.key < $1.key }.flatMap { _, places in
-      guard places.allSatisfy({ items[$0].episode != nil }) else { return places }
-      return places.enumerated().sorted { one, other in
-        let (first, second) = (items[one.element], items[other.element])
-        return (first.season ?? 0, first.episode ?? 0, one.offset)
-          < (second.season ?? 0, second.episode ?? 0, other.offset)
-      }.map(\.element)
+    let times = items.map { $0.publication(now: now) ?? now }
+    let unnumbered = Set(items.indices.filter { items[$0].episode == nil }.map { times[$0] })
+    let keys = items.indices.map { place in
+      let numbers =
+        unnumbered.contains(times[place]) ? nil : (items[place].season ?? 0, items[place].episode ?? 0)
+      return (times[place], numbers?.0 ?? 0, numbers?.1 ?? 0, isNewestFirst ? -place : place)
     }
+    return items.indices.sorted { keys[$0] < keys[$1] }
   }
 
   /// What stands behind the date of each new episode of a day.
@@ -128,11 +129,13 @@ package struct EpisodeNaming: Sendable {
     let last = known.numbers.values.max() ?? 0
     let hours = times.map { $0.map(CivilTime.hour) }
     let all = known.hours.union(hours.compactMap(\.self))
-    if last == 0, all.count == known.count + times.count { return hours.map { " " + ($0 ?? "") } }
+    if last == 0, all.count == known.count + times.count { return hours.map { Self.mark($0 ?? 0, 4) } }
     let first = max(last, known.count) + 1
     let width = max(3, String(first + times.count - 1).count)
-    return times.indices.map { " " + CivilTime.padded(first + $0, width) }
+    return times.indices.map { Self.mark(first + $0, width) }
   }
+
+  private static func mark(_ number: Int, _ width: Int) -> String { " " + CivilTime.padded(number, width) }
 
   /// On a day of which names have hours: the hour, or a number that sorts behind it where the minute is another's too
   /// or the date is unknown.
@@ -142,14 +145,14 @@ package struct EpisodeNaming: Sendable {
     return times.map { time in
       let hour = CivilTime.hour(time ?? now)
       // "1800" to "1809" sort before "181".
-      let tens = Int(hour.prefix(3)) ?? 0
+      let tens = hour / 10
       let last = numbers.filter { $0.key <= hour }.values.max() ?? 0
       if time != nil, !known.hours.contains(hour), rivals[hour]?.count == 1, tens >= last {
-        return " " + hour
+        return Self.mark(hour, 4)
       }
       let number = max(tens, last) + 1
       numbers[hour] = number
-      return " " + CivilTime.padded(number, 3)
+      return Self.mark(number, 3)
     }
   }
 }

@@ -7,7 +7,8 @@ extension ParsedEpisode {
   package func publication(now: Int64) -> Int64? { published.flatMap { $0 <= now ? $0 : nil } }
 
   package var fileExtension: String {
-    MediaType.fileExtension(type: enclosure?.type, url: enclosure?.url ?? "")
+    let enclosure = enclosure
+    return MediaType.fileExtension(type: enclosure?.type, url: enclosure?.url ?? "")
   }
 
   /// What tells it from others.

@@ -85,7 +85,8 @@ package struct ParsedEpisode: Hashable, Sendable {
 
   /// The enclosure to play: the first audio or video, else the first.
   package var enclosure: Enclosure? {
-    enclosures.first { MediaType.isAudioOrVideo(type: $0.type, url: $0.url) } ?? enclosures.first
+    if enclosures.count == 1 { return enclosures[0] }
+    return enclosures.first { MediaType.isAudioOrVideo(type: $0.type, url: $0.url) } ?? enclosures.first
   }
 }
 

@@ -52,11 +52,6 @@ package enum EpisodeMatcher {
     if hasMoved { matching.pair(.moved, by: { $0.title }) { _, _ in true } }
     return matching.matches
   }
-
-  /// Whether title and day are both others, as far as both have them.
-  package static func contradict(_ one: ItemTraits, _ other: ItemTraits) -> Bool {
-    Candidate(one).contradicts(Candidate(other))
-  }
 }
 
 private struct Candidate: Sendable {
@@ -84,6 +79,7 @@ private struct Candidate: Sendable {
     return "\(title) \(published)"
   }
 
+  /// Whether title and day are both others, as far as both have them.
   func contradicts(_ other: Candidate) -> Bool {
     guard let title, let otherTitle = other.title, published != nil, other.published != nil else {
       return false
@@ -141,12 +137,15 @@ private struct Matching {
   }
 
   mutating func dropDuplicates() {
-    var seen: Set<[String]> = []
-    for (place, item) in items.enumerated() {
-      // Without a guid the address names the episode, as long as the title agrees.
-      let name = item.guid.map { ["guid", $0] } ?? ["title", item.title]
-      let address = StableAddress.text(item.address, isWhole: item.guid == nil)
-      if !seen.insert(name + [address]).inserted { matches[place] = .duplicate }
+    // Without a guid the address names the episode, as long as the title agrees.
+    let names = Dictionary(grouping: items.indices) { items[$0].guid ?? items[$0].title }
+    for places in names.values where places.count > 1 {
+      var seen: Set<[String]> = []
+      for place in places {
+        let hasGuid = items[place].guid != nil
+        let address = StableAddress.text(items[place].address, isWhole: !hasGuid)
+        if !seen.insert([hasGuid ? "guid" : "title", address]).inserted { matches[place] = .duplicate }
+      }
     }
   }
 

@@ -9,8 +9,14 @@ package enum CivilTime {
   /// "2024-01-03".
   package static func date(_ time: Int64) -> String { text(time, "%04Y-%m-%d") }
 
-  /// "1830".
-  package static func hour(_ time: Int64) -> String { text(time, "%H%M") }
+  /// The date in days since the year 0.
+  package static func day(_ time: Int64) -> Int64 { shown(time) / 86_400 }
+
+  /// 1830 at half past six in the evening.
+  package static func hour(_ time: Int64) -> Int {
+    let minute = Int(shown(time) % 86_400) / 60
+    return minute / 60 * 100 + minute % 60
+  }
 
   /// "Wed, 03 Jan 2024 10:00:00 +0000", as feeds and OPML have dates (RFC 5322 §3.3).
   package static func rfc822(_ time: Int64) -> String { text(time, "%a, %d %b %04Y %H:%M:%S +0000") }
@@ -18,9 +24,15 @@ package enum CivilTime {
   /// "Sun, 06 Nov 1994 08:49:37 GMT", as header fields have dates (RFC 9110 §5.6.7).
   package static func http(_ time: Int64) -> String { text(time, "%a, %d %b %04Y %H:%M:%S GMT") }
 
+  /// When the year 0 begins.
+  private static let start: Int64 = -62_167_219_200
+
+  /// Seconds since then.
+  private static func shown(_ time: Int64) -> Int64 { min(max(time, start), 253_402_300_799) - start }
+
   /// The words are those of the C locale: no program sets another one.
   private static func text(_ time: Int64, _ format: String) -> String {
-    var time = time_t(min(max(time, -62_167_219_200), 253_402_300_799))
+    var time = time_t(shown(time) + start)
     var parts = tm()
     gmtime_r(&time, &parts)
     return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in

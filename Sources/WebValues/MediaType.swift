@@ -36,6 +36,7 @@ package enum MediaType {
 
   /// A media type lower-case and without its parameters: "audio/mpeg" for "Audio/MPEG; charset=UTF-8".
   package static func essence(_ type: String) -> String {
+    if byType[type] != nil { return type }
     let first = type.utf8.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: ",") }
     var trimmed = Substring(first.drop { $0 <= 0x20 }).utf8
     while let last = trimmed.last, last <= 0x20 { trimmed.removeLast() }
@@ -57,7 +58,8 @@ package enum MediaType {
 
   /// Whether an enclosure is a list of addresses of streams (HLS, RFC 8216; DASH; M3U; PLS; XSPF), which is no file to download.
   package static func isPlaylist(type: String?, url: WebAddress) -> Bool {
-    kinds(type, url).contains { $0.ending == "m3u8" }
+    let isPlaylist = { (kind: Kind?) in kind?.ending == "m3u8" }
+    return isPlaylist(type.flatMap { byType[essence($0)] }) || isPlaylist(kind(of: url))
   }
 
   private struct Kind {
@@ -90,12 +92,13 @@ package enum MediaType {
     type.hasPrefix("audio/") || type.hasPrefix("video/")
   }
 
-  /// By the part after the last dot of the path's last component.
+  /// By the part after the last dot of the path's last component, byte by byte: a feed has thousands.
   private static func kind(of address: WebAddress) -> Kind? {
-    guard let file = address.parts?.path.split(separator: "/", omittingEmptySubsequences: false).last,
-      let dot = file.lastIndex(of: ".")
-    else { return nil }
-    return byEnding[file[file.index(after: dot)...].lowercased()]
+    guard let path = address.parts?.path.utf8, let dot = path.lastIndex(of: UInt8(ascii: ".")) else {
+      return nil
+    }
+    let ending = path[path.index(after: dot)...]
+    return ending.contains(UInt8(ascii: "/")) ? nil : byEnding[Substring(ending).lowercased()]
   }
 
   /// Types that say nothing about the content.
