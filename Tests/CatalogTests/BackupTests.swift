@@ -87,7 +87,7 @@ import Testing
         """,
         """
         INSERT INTO FeedItems (id, feed, read, item_identifier) VALUES
-          (11, 1, 1, 'g1'), (12, 1, 0, 'g2'), (13, 1, -1, 'g3'), (14, 1, 0, NULL), (15, 3, 1, 'x')
+          (11, 1, 1, 'g1'), (12, 1, 0, 'g2'), (13, 1, -1, 'g3'), (14, 1, 0, 'other'), (15, 3, 1, 'x')
         """,
         """
         INSERT INTO FeedMedia (feeditem, download_url, duration, position, playback_completion_date, last_played_time)

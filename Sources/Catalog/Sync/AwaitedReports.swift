@@ -132,18 +132,16 @@ extension SyncRows {
   package func giveUpOldReports(now: Int64) throws { try AwaitedReport.giveUpOld(now: now, in: database) }
 }
 
-/// Finds the episode that another device means, within one podcast: by its guid. Where the report or the episode has none, by
-/// the enclosure's address as the identity of episodes compares it (`StableAddress`). Never by its title.
+/// Finds the episode that another device means, within one podcast: by its guid, else by its enclosure's address as the
+/// identity of episodes compares it (`StableAddress`). Never by its title.
 package struct EpisodeLookup {
   private let byGuid: [String: [Int64]]
-  private let unnamed: Set<Int64>
   private let byAddress: [String: Int64]
   /// Made when an address is met that is written otherwise.
   private lazy var byStableAddress: [String: Int64] = Dictionary(
     byAddress.map { (StableAddress.text(WebAddress($0.key)), $0.value) }, uniquingKeysWith: min)
 
   package init(_ episodes: [(id: Int64, guid: String?, address: WebAddress)]) {
-    unnamed = Set(episodes.filter { $0.guid == nil }.map(\.id))
     byGuid = Dictionary(grouping: episodes.filter { $0.guid != nil }) { $0.guid ?? "" }
       .mapValues { $0.map(\.id) }
     byAddress = Dictionary(
@@ -154,9 +152,8 @@ package struct EpisodeLookup {
     let named = guid.flatMap { byGuid[$0] } ?? []
     if named.count == 1 { return named[0] }
     let found = byAddress[address.forRequest] ?? byStableAddress[StableAddress.text(address)]
-    if named.isEmpty { return found.flatMap { guid == nil || unnamed.contains($0) ? $0 : nil } }
     // Where several have the guid, the address says which; where it says none of them, the first.
-    return found.map(named.contains) == true ? found : named.min()
+    return named.isEmpty || found.map(named.contains) == true ? found : named.min()
   }
 }
 
