@@ -9,7 +9,8 @@ package enum Directories {
       throw .last("create", path)
     }
     try create(String(path[..<slash]), mode: mode)
-    try create(path, mode: mode)
+    // In /proc, a directory cannot be created though its parent is there: ENOENT as well.
+    if mkdir(path, mode) != 0 && Errno.current != .EEXIST { throw .last("create", path) }
   }
 
   /// Creates `path` like `create`, then checks that it is a directory of this user that nobody else may
