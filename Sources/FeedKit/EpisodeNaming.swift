@@ -28,7 +28,7 @@ package struct EpisodeNaming: Sendable {
   private let now: Int64
   private let isSerial: Bool
   private var names = UniqueNames()
-  /// By `CivilTime.day`.
+  /// What is known of each day. The key is the day's number (`CivilTime.day`).
   private var days: [Int64: Day] = [:]
   /// For a time of modification that is taken, one that may be free.
   private var laterTimes: [Int64: Int64] = [:]
@@ -51,7 +51,7 @@ package struct EpisodeNaming: Sendable {
     // "2024-01-03 1830 - Title"
     let digits = stem.utf8.dropFirst(11).prefix { (48...57).contains($0) }
     if digits.count >= 3, stem.hasPrefix(CivilTime.date(published) + " ") {
-      // Only of a thousand episodes of a day numbers have four digits.
+      // A number has four digits only where a day has a thousand episodes.
       if digits.count == 4, isDated {
         known.hasHours = true
       } else if let number = Int(Substring(digits)) {

@@ -24,10 +24,10 @@ package enum CivilTime {
   /// "Sun, 06 Nov 1994 08:49:37 GMT", as header fields have dates (RFC 9110 §5.6.7).
   package static func http(_ time: Int64) -> String { text(time, "%a, %d %b %04Y %H:%M:%S GMT") }
 
-  /// When the year 0 begins.
+  /// When the year 0 begins, in seconds since 1970.
   private static let start: Int64 = -62_167_219_200
 
-  /// Seconds since then.
+  /// The seconds between the beginning of the year 0 and a time. Times outside of the years 0 to 9999 are moved to their edge.
   private static func shown(_ time: Int64) -> Int64 { min(max(time, start), 253_402_300_799) - start }
 
   /// The words are those of the C locale: no program sets another one.

@@ -92,7 +92,8 @@ package enum MediaType {
     type.hasPrefix("audio/") || type.hasPrefix("video/")
   }
 
-  /// By the part after the last dot of the path's last component, byte by byte: a feed has thousands.
+  /// The kind by the file's ending: what stands behind the last dot of the path's last component. Bytes are compared: a feed
+  /// has thousands of addresses.
   private static func kind(of address: WebAddress) -> Kind? {
     guard let path = address.parts?.path.utf8, let dot = path.lastIndex(of: UInt8(ascii: ".")) else {
       return nil

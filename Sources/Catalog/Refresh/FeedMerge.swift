@@ -242,7 +242,7 @@ struct FeedMerge: Sendable {
     for id in plan.replaced { try database.run("UPDATE episode SET is_replaced = 1 WHERE id = ?", id) }
     let first = EpisodeID.first(ofPodcast: podcast)
     let changed = plan.writes.prefix { $0.id > 0 }.map(\.id)
-    // A podcast has no more numbers.
+    // What comes when a podcast's numbers are used up is left out.
     var episodes = Array(plan.writes.prefix(changed.count + Int(EpisodeID.last + 1 - numbers.next)))
     let new = (numbers.next..<(numbers.next + Int64(episodes.count - changed.count))).map { first + $0 }
     for (place, id) in zip(changed.count..., new) { episodes[place].id = id }

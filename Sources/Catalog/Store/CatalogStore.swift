@@ -40,7 +40,7 @@ final class CatalogStore: Sendable {
   private static let checkpointPages = 4096
   /// Microseconds before each write of a refresh. A verb that waits for SQLite's lock tries more often than that.
   private static let pause: UInt32 = 3000
-  /// Seconds to wait for another process's write: a search, which keeps its results, is over within ten.
+  /// Seconds that a write waits for another process to end its own. A search stores its results, and ends within ten.
   private static let writePatience = 9.0
   /// Seconds to wait for readers when the log is emptied.
   private static let patience = 0.5

@@ -64,7 +64,7 @@ extension AwaitedReport {
   }
 
   /// Gives episodes of a podcast what was told of them; within the transaction that adds them, or that follows it.
-  /// - Parameter written: these only; nil for all that are known.
+  /// - Parameter written: the episodes that the transaction has just written; nil for all that are known.
   /// - Returns: what has changed.
   static func apply(
     toPodcast podcast: Int64, written: [Int64]? = nil, now: Int64, in database: Database

@@ -106,7 +106,7 @@ extension TransferCore {
     if early > 0 { download.record.error = nil }
     download.retry.answered()
     let end = min(head.status == 206 ? head.part?.upperBound ?? .max : .max, representation.total ?? .max)
-    // A whole file that begins anew is what If-Range gives where the file has changed: its host may give parts.
+    // Where the file has changed, a host answers If-Range with all of the new file. It may still give parts of it.
     let fits = at == fetch.request.lowerBound || head.isWhole && agreeing == 0
     let mayStop = download.ranges != .whole && representation.validator != nil && fits
     download[id]?.stage = .feeding(now.instant)
@@ -162,7 +162,7 @@ extension TransferCore {
       if open.representation.total == nil, let head = fetch.head, head.isWhole {
         endedWithoutLength(head, at: position, open, &download)
       } else if !open.claimed.contains(fetch.request.lowerBound) && !open.isComplete {
-        // Asked for what is missing, it would begin too late again.
+        // The host's part began too late. A request for what is missing would bring the same.
         download.ranges = .whole
         refuse(Fault(.passing, "\(download.source.named) sent nothing of what was asked for"), &download)
       }
