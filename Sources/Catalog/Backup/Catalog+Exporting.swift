@@ -109,7 +109,7 @@ private enum ExportedEpisodes {
 struct SubscriptionCopy: Sendable {
   let path: String
   static let delay = 1.0
-  /// After so many failures of the parser the list is renamed to `.unread`, and not read again.
+  /// The parser may fail at a list this many times. Then the list is renamed to `.unread`, and nobody reads it again.
   static let mostTries = 10
 
   init(besides catalogue: String) {

@@ -100,7 +100,7 @@ final class FeedRefresher: Sendable {
     }
   }
 
-  /// Delays a refresh that is due, before it begins, while a person waits for a feed: two seconds at most.
+  /// A refresh that nobody waits for begins later while a person waits for another feed: two seconds later at most.
   private func giveWay() {
     _ = underWay.wait(until: .after(Self.patience)) { $0.awaited == 0 || $0.isClosed ? true : nil }
   }

@@ -6,7 +6,7 @@ struct RateMeter: Hashable {
   private var count: Int64 = 0
   private var time: Instant?
   private var smoothed: Double?
-  /// Seconds without a byte, of those in which the host was free to send.
+  /// How many seconds the host has sent nothing. Seconds in which we held it back do not count.
   private var silence = 0.0
   /// The same with fewer bytes a second than `slow`.
   private var slowness = 0.0
